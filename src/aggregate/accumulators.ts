@@ -1,6 +1,6 @@
 /**
- * What `$group` makes of each group's values, and `$setWindowFields` of those of a window, one value at a time: no document is held
- * for it.
+ * The accumulators of `$group`, and of `$setWindowFields` for windows. They take one value at a time, so no document
+ * needs to be held.
  */
 import { compareValues } from '../model/compare.ts'
 import { toDouble } from '../model/numbers.ts'
@@ -10,9 +10,9 @@ import { isNil } from './expression-values.ts'
 import { type GroupKey, groupKey } from './group-key.ts'
 
 export interface Accumulator {
-  /** @returns whether the value is kept: it counts against the memory of the stage */
+  /** @returns whether the value is retained, and so counts against the stage's memory */
   add(value: unknown): boolean
-  /** Of the values so far; later ones do not change it. */
+  /** Returns the result for the values so far, which later values do not change. */
   result(): unknown
 }
 
@@ -44,7 +44,7 @@ class Average implements Accumulator {
   }
 }
 
-/** The least or the greatest; null and missing are passed over. */
+/** The minimum or maximum; null and missing are ignored. */
 abstract class Extreme implements Accumulator {
   #extreme: unknown = null
 
@@ -102,7 +102,7 @@ class Last implements Accumulator {
   }
 }
 
-/** All values; what is missing is left out. */
+/** All values except missing ones. */
 class List implements Accumulator {
   readonly #values: unknown[] = []
 
@@ -117,7 +117,7 @@ class List implements Accumulator {
   }
 }
 
-/** The different values, in the order in which they came. */
+/** The distinct values, in the order in which they first came. */
 class Distinct implements Accumulator {
   readonly #values = new Map<GroupKey, unknown>()
 
@@ -163,13 +163,13 @@ class Merged implements Accumulator {
   }
 }
 
-/** Welford's method: no value is kept. */
+/** Welford's method, which retains no values. */
 abstract class Deviation implements Accumulator {
   #count = 0
   #mean = 0
   #squares = 0
 
-  /** What the sum of squares is divided by. */
+  /** Returns the divisor of the sum of squares. */
   protected abstract divisor(count: number): number
 
   add(value: unknown): boolean {
@@ -215,7 +215,7 @@ const accumulators: ReadonlyMap<string, AccumulatorClass> = new Map<string, Accu
   ['$stdDevSamp', SampleDeviation]
 ])
 
-/** undefined for those that take a group's documents together. */
+/** Returns undefined for accumulators that need all documents of a group at once. */
 export function accumulatorClass(name: string): AccumulatorClass | undefined {
   return accumulators.get(name)
 }

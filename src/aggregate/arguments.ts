@@ -1,4 +1,4 @@
-/** What stages ask of their arguments: whole numbers, objects, field names. */
+/** Checks of stage arguments: whole numbers, objects, field names. */
 import { unwrapNumber } from '../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
@@ -25,7 +25,10 @@ export function checkKeys(spec: Document, known: readonly string[], place: Stage
   if (unknown !== undefined) throw stageError('FailedToParse', place, `there is no option '${unknown}'`)
 }
 
-/** The name of a field that a stage makes. @throws PetalError BadValue for a path and for names that begin with `$` */
+/**
+ * Returns the name of a field to be created. @throws PetalError BadValue for a dotted path or a name that starts with
+ * `$`
+ */
 export function fieldName(value: unknown, place: StagePlace): string {
   if (typeof value !== 'string')
     throw stageError('BadValue', place, `a field name is a string, not ${describeType(value)}`)
@@ -42,7 +45,7 @@ export function countField(value: unknown, place: StagePlace): string {
   return name
 }
 
-/** No path may be another, or within another. @throws PetalError BadValue */
+/** Checks that no path equals another or is a prefix of it. @throws PetalError BadValue */
 export function checkDisjoint(paths: readonly string[], place: Place): void {
   const all = new Set<string>()
   for (const path of paths) {
@@ -58,7 +61,7 @@ export function checkDisjoint(paths: readonly string[], place: Place): void {
   }
 }
 
-/** A dotted path without `$`. @throws PetalError BadValue */
+/** Returns the components of a dotted path without `$`. @throws PetalError BadValue */
 export function pathOf(value: unknown, place: Place): readonly string[] {
   if (typeof value !== 'string') throw stageError('BadValue', place, `a path is a string, not ${describeType(value)}`)
   const components = value.split('.')

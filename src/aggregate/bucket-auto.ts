@@ -1,9 +1,10 @@
 /**
- * `$bucketAuto`: documents by the order of a value, in so many groups of nearly the same size.
+ * `$bucketAuto`: divides documents, ordered by a value, into a number of buckets of nearly equal size.
  *
  * Invariants:
- * 1. Equal values are in one bucket; a bucket that has more of them leaves fewer to those behind it.
- * 2. A bucket's `max` is the next one's `min`; that of the last one is its greatest value, or a number of the series above it.
+ * 1. Equal values are in the same bucket; a bucket that grows because of that leaves fewer documents for the next ones.
+ * 2. A bucket's `max` is the next one's `min`; the last bucket's `max` is its greatest value, or a number of the series
+ *    above it.
  */
 import { compareValues } from '../model/compare.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
@@ -63,7 +64,7 @@ export class AutoBuckets implements Collector {
   }
 }
 
-/** undefined behind the last one. */
+/** Returns undefined after the last document. */
 function keyAt(held: readonly Held<unknown>[], at: number): unknown {
   return held[at]?.key
 }

@@ -1,8 +1,9 @@
 /**
- * Where the buckets of `$bucketAuto` end: at values of documents, or at numbers of a preferred series (`granularity`).
+ * Computes the bounds of `$bucketAuto` buckets: values of documents, or numbers of a preferred number series
+ * (`granularity`).
  *
- * Of a series, a bucket's `max` is the least of its numbers above the bucket's values, and the `min` of the first bucket the
- * greatest below them; 0 stays 0.
+ * With a series, a bucket's `max` is the least number of the series above the bucket's values, and the `min` of the
+ * first bucket the greatest below them; 0 stays 0.
  * @see ISO 3 (R series), IEC 60063 (E series)
  */
 import { compareValues, equalValues } from '../model/compare.ts'
@@ -12,18 +13,18 @@ import { describeType } from '../query/errors.ts'
 import { type StagePlace, stageError } from './errors.ts'
 
 export interface BucketBounds {
-  /** @throws PetalError BadValue for a value that has no place among them */
+  /** @throws PetalError BadValue for a value that cannot be bucketed */
   check(value: unknown): void
-  /** The `min` of the first bucket. */
+  /** Returns the `min` of the first bucket. */
   first(least: unknown): unknown
-  /** Of the bucket whose values are at least `greatest` by its size. */
+  /** Returns the end of a bucket whose last value, going by its size alone, is `greatest`. */
   end(greatest: unknown): BucketEnd
 }
 
 export interface BucketEnd {
-  /** Whether a greater value is in the bucket as well. */
+  /** Whether a greater value belongs to the bucket as well. */
   has(value: unknown): boolean
-  /** The bucket's `max`. @param next the first value that is not in it; undefined in the last bucket */
+  /** Returns the bucket's `max`. @param next the first value after the bucket; undefined for the last bucket */
   max(next: unknown): unknown
 }
 
@@ -36,7 +37,7 @@ export const boundsByValue: BucketBounds = {
   })
 }
 
-/** Every number of 80 in a decade, of 40 every second one, and so on. */
+/** All 80 numbers of a decade; R40 has every second one, and so on. */
 const renard80 = [
   100, 103, 106, 109, 112, 115, 118, 122, 125, 128, 132, 136, 140, 145, 150, 155, 160, 165, 170, 175, 180, 185, 190,
   195, 200, 206, 212, 218, 224, 230, 236, 243, 250, 258, 265, 272, 280, 290, 300, 307, 315, 325, 335, 345, 355, 365,
@@ -49,7 +50,7 @@ const e24 = [
 /** IEC 60063 has 9.20 where the formula gives 9.19. */
 const e192 = Array.from({ length: 192 }, (_, i) => (i === 185 ? 920 : Math.round(100 * 10 ** (i / 192))))
 
-/** Hundreds of a decade. */
+/** Numbers of a decade, times 100. */
 const decades: Readonly<Record<string, readonly number[]>> = {
   R5: every(16, renard80),
   R10: every(8, renard80),
@@ -72,7 +73,7 @@ export const granularities: readonly string[] = [...Object.keys(decades), powers
 export function boundsOfSeries(granularity: string, place: StagePlace): BucketBounds {
   const decade = decades[granularity]
   const around = decade === undefined ? powersAround : (value: number) => numbersAround(decade, value)
-  /** As numbers: those of a series are doubles. */
+  /** As doubles, which the numbers of a series are. */
   const below = (value: unknown): number => {
     const number = toDouble(value as Numeric)
     return isFixed(number) ? number : around(number).findLast((bound) => bound < number)!
@@ -95,27 +96,27 @@ export function boundsOfSeries(granularity: string, place: StagePlace): BucketBo
       const bound = above(greatest)
       return {
         has: (value) => compareValues(value, bound) < 0 || equalValues(value, greatest),
-        // Of zeros: what is behind them begins somewhere above.
+        // A bucket of zeros ends where the next bucket starts.
         max: (next) => (bound === 0 && next !== undefined ? below(next) : bound)
       }
     }
   }
 }
 
-/** No series leads there. */
+/** Values that are their own bound: no series contains numbers beyond them. */
 function isFixed(number: number): boolean {
   return number === 0 || number === Number.POSITIVE_INFINITY
 }
 
-/** Ascending, the one below the value and the one above among them. */
+/** Returns numbers of the series in ascending order, including the neighbors of the value. */
 function numbersAround(decade: readonly number[], value: number): number[] {
   const exponent = Math.floor(Math.log10(value))
-  // Read as text: no product of a number and a power of ten is as near.
+  // Parsed from text: multiplying by a power of ten would be less exact.
   const ofDecade = (at: number): number[] => decade.map((hundreds) => Number(`${hundreds}e${at - 2}`))
   return [0, ...[-1, 0, 1].flatMap((step) => ofDecade(exponent + step)), Number.POSITIVE_INFINITY]
 }
 
-/** As numbersAround(). */
+/** Like numbersAround(), for powers of two. */
 function powersAround(value: number): number[] {
   const exponent = Math.floor(Math.log2(value))
   return [0, ...[-1, 0, 1, 2].map((step) => 2 ** (exponent + step)), Number.POSITIVE_INFINITY]

@@ -1,4 +1,4 @@
-/** `$bucket`: a group for each range of a value, by bounds that are constants. */
+/** `$bucket`: groups documents by ranges of a value, with constant boundaries. */
 import { compareValues } from '../model/compare.ts'
 import { typeNames, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * What of a pipeline may stand beside a collation: what compares no values, and `$match` and `$sort`, which compare by it. The rest
- * compares by code point, and is refused: it would give another result than MongoDB's.
+ * Restricts pipelines with a collation to stages that compare no values, and to `$match` and `$sort`, which respect it.
+ * All others compare by code point, and are rejected because their results would differ from MongoDB's.
  */
 import type { PetalError } from '../model/errors.ts'
 import { type Place, stageError } from './errors.ts'
@@ -26,7 +26,7 @@ const stages: ReadonlySet<string> = new Set([
   '$unwind'
 ])
 
-/** Operators of expressions that compare. */
+/** Expression operators that compare values. */
 const comparing: ReadonlySet<string> = new Set([
   ...['$cmp', '$eq', '$gt', '$gte', '$lt', '$lte', '$ne'],
   ...['$in', '$indexOfArray', '$max', '$maxN', '$min', '$minN', '$sortArray'],

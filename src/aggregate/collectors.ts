@@ -1,4 +1,4 @@
-/** Stages that hold documents until the last has come: `$sort`, `$sample`, `$count`. */
+/** Stages that hold documents until all have arrived: `$sort`, `$sample`, `$count`. */
 import { estimateBytes, type MemoryBudget } from '../model/memory-budget.ts'
 import type { Document } from '../model/types.ts'
 import { type CompiledSort, FullSort, TopK } from '../query/sort.ts'
@@ -6,7 +6,7 @@ import type { StagePlace } from './errors.ts'
 import { stageBudget } from './group.ts'
 import type { Collector } from './stage.ts'
 
-/** @param limit how many of the first are wanted; Infinity for all */
+/** @param limit number of leading documents wanted; Infinity for all */
 export class Sorter implements Collector {
   readonly #sorter: FullSort | TopK
 
@@ -34,7 +34,7 @@ export class Sorter implements Collector {
   }
 }
 
-/** So many of the documents, each as likely as any other, none twice. */
+/** Reservoir sampling: a uniform random sample without repetition. */
 export class Sample implements Collector {
   readonly #size: number
   readonly #budget: MemoryBudget
@@ -57,7 +57,7 @@ export class Sample implements Collector {
     if (place < this.#size) this.#chosen[place] = document
   }
 
-  /** Shuffled: what was chosen first must not come first. */
+  /** Shuffled, because the reservoir preserves the order of arrival. */
   *results(): Iterable<Document> {
     for (let left = this.#chosen.length; left > 0; left--) {
       const i = Math.floor(Math.random() * left)
@@ -68,7 +68,7 @@ export class Sample implements Collector {
   }
 }
 
-/** One document with the number of all; none of none. */
+/** Yields one document with the count, or none if the count is 0. */
 export class Counter implements Collector {
   readonly #field: string
   #count = 0

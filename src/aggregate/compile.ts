@@ -1,6 +1,4 @@
-/**
- * Pipelines, compiled: the leading read, and a stage for each of the rest.
- */
+/** Compiles pipelines: the leading read, and a stage for each of the rest. */
 import type { Document } from '../model/types.ts'
 import { allOf } from '../query/ast.ts'
 import { type CompiledFilter, normalForm } from '../query/filter.ts'
@@ -28,8 +26,8 @@ import { targetOf } from './target.ts'
 import { compileUnwind } from './unwind.ts'
 
 /**
- * Compiles a pipeline that begins with a collection. It is copied: changing it later changes nothing.
- * @throws PetalError that names the stage and its position
+ * Compiles a pipeline over a collection. The pipeline is copied, so later changes to it have no effect.
+ * @throws PetalError naming the stage and its position
  */
 export function compilePipeline(pipeline: unknown, expressions: Expressions, within?: string): Pipeline {
   const parsed = parsePipeline(pipeline, { within })
@@ -44,7 +42,7 @@ export function compilePipeline(pipeline: unknown, expressions: Expressions, wit
   return { read: compileRead(read, expressions), stages: compileStages(rest, expressions), write }
 }
 
-/** undefined for a stage that does not write. */
+/** Returns undefined for a stage that does not write. */
 function compileWrite(last: ParsedStage | undefined, expressions: Expressions): WriteStage | undefined {
   if (last === undefined) return undefined
   const { place, spec } = last
@@ -52,7 +50,7 @@ function compileWrite(last: ParsedStage | undefined, expressions: Expressions): 
   return place.stage === '$merge' ? { place, kind: 'merge', ...compileMerge(spec, place, expressions) } : undefined
 }
 
-/** Compiles the filter where its variables are known. */
+/** Compiles the filter, in the scope of the current variables. */
 function compileRead(read: SpelledRead, expressions: Expressions): LeadingRead {
   const [place = { stage: '$match', position: 0 }] = read.places
   return {
@@ -77,7 +75,10 @@ function compileFilters(
   return { compiledFilter: narrow(allOf([])), narrowed }
 }
 
-/** The read is compiled as a whole; what is wrong with one of its stages is told here, with the place. */
+/**
+ * Checks a stage that is merged into the read. The read is compiled as a whole; errors are reported here, with their
+ * stage.
+ */
 function checkLeading({ place, spec }: ParsedStage, expressions: Expressions): void {
   if (place.stage === '$match') compileMatch(spec, place, expressions)
   if (place.stage === '$sort') told(place, () => compileSort(spec, expressions.order))
@@ -171,7 +172,7 @@ function compileStage(
     default: {
       const windows = objectOf(spec, place)
       let begin: (() => Collector) | undefined
-      // Few pipelines have windows: what they take is loaded with the operators.
+      // Loaded along with the operators, because few pipelines use windows.
       expressions.require(place, async (compiler) => {
         const { compileWindows, WindowFields } = await import('./windows/stage.ts')
         const windowing = compileWindows(windows, place, compiler)
@@ -188,7 +189,7 @@ function compileStageSort(spec: unknown, place: StagePlace, { order }: Expressio
   throw stageError('BadValue', place, '$natural is the order of a collection: it must come first, after $match at most')
 }
 
-/** How many documents the stages behind a sort let through. */
+/** Returns how many documents the stages after a sort let through. */
 function firstWanted(next: readonly ParsedStage[]): number {
   let skipped = 0
   for (const { place, spec } of next) {

@@ -1,7 +1,7 @@
-/** Expressions that do not depend on a document. */
+/** Recognizes expressions that do not depend on a document. */
 import { isPlainObject } from '../model/types.ts'
 
-/** Give something else each time, or read the document without a path. */
+/** Operators that are not deterministic, or read the document without a path. */
 const varying: readonly string[] = ['$rand', '$function', '$getField']
 
 /**
@@ -20,7 +20,7 @@ export function isConstant(expression: unknown, isFixed: (name: string) => boole
   )
 }
 
-/** Whether an expression has operators, which have to be loaded. */
+/** Whether an expression contains operators, which have to be loaded. */
 export function hasOperator(expression: unknown): boolean {
   if (Array.isArray(expression)) return expression.some(hasOperator)
   if (!isPlainObject(expression)) return false

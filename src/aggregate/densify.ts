@@ -1,11 +1,12 @@
 /**
- * `$densify`: documents for the values that a field does not have.
+ * `$densify`: adds documents for missing values of a field.
  *
  * Invariants:
- * 1. The values are the lower bound and what lies a whole number of steps behind it. Dates are moved a step at a time, so that a
- *    month that is shorter shortens all after it.
- * 2. The bounds of an array are those of each partition, the upper one left out; the least and the greatest value are in it.
- * 3. What is made is not held: as many documents are made as are asked for.
+ * 1. Values are the lower bound plus a whole number of steps. Dates advance one step at a time, so a short month
+ *    shortens all later dates.
+ * 2. Bounds given as an array apply to each partition, excluding the upper one; the other kinds include the least and
+ *    greatest values.
+ * 3. Generated documents are not held, but created as they are requested.
  */
 import { add, multiply, type PlainNumber } from '../model/arithmetic.ts'
 import { compareValues } from '../model/compare.ts'
@@ -35,7 +36,7 @@ export interface Densification {
   readonly partitionOf: (document: Document) => Document
   readonly bounds: 'full' | 'partition' | Bounds
   readonly isDate: boolean
-  /** The value that many steps behind `lower`. @param before the one before it */
+  /** Returns the value `count` steps after `lower`. @param before the previous value */
   readonly stepped: (lower: Value, count: number, before: Value) => Value
 }
 
@@ -43,14 +44,14 @@ const units = ['millisecond', 'second', 'minute', 'hour', 'day', 'week', 'month'
 
 interface Key {
   readonly partition: Document
-  /** null for what is left as it is. */
+  /** null for a document that is passed through. */
   readonly value: Value | null
 }
 
 export class Densified implements Collector {
   readonly #densification: Densification
   readonly #held: HeldDocuments<Key>
-  /** Of all values. */
+  /** Over all values. */
   #least: Value | undefined
   #greatest: Value | undefined
 
@@ -103,7 +104,7 @@ export class Densified implements Collector {
   }
 }
 
-/** What one partition does not have, in order. */
+/** Generates the missing documents of one partition, in order. */
 class Gaps {
   readonly partition: Document
   readonly #densification: Densification
@@ -112,10 +113,10 @@ class Gaps {
   #lower: Value | undefined
   #next: Value | undefined
   #count = 0
-  /** Of a partition without a value nothing is known; all documents together are one even if there are none. */
+  /** A partition without values is not filled; all documents without partitioning count as one that is. */
   #hasValues: boolean
 
-  /** @param lower without one it is the first value; @param upper without one it is the last */
+  /** @param lower defaults to the first value; @param upper defaults to the last value */
   constructor(densification: Densification, partition: Document, lower?: Value, upper?: Value) {
     const { partitionPaths } = densification
     this.partition = partition
@@ -130,7 +131,7 @@ class Gaps {
     this.#next = this.#within(lower)
   }
 
-  /** Those below a value that the partition has. */
+  /** Yields the missing documents before a value of the partition. */
   *before(value: Value): Iterable<Document> {
     if (this.#lower === undefined) {
       this.#lower = value
@@ -145,7 +146,7 @@ class Gaps {
     }
   }
 
-  /** Those behind its last value. */
+  /** Yields the missing documents after the partition's last value. */
   *rest(): Iterable<Document> {
     if (this.#upper === undefined || !this.#hasValues) return
     for (; this.#next !== undefined; this.#next = this.#following(this.#next)) yield this.#documentOf(this.#next)
@@ -234,7 +235,7 @@ function checkBounds(value: unknown, isPartitioned: boolean, place: StagePlace):
   throw stageError('BadValue', place, `range.bounds must be ${wanted}`)
 }
 
-/** undefined for what is neither a finite number nor a date. */
+/** Returns undefined for anything but a finite number or a date. */
 function checkedValue(value: unknown): Value | undefined {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : new Date(value)
   if (value === undefined || typeOf(value) !== Type.number) return undefined

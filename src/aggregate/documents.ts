@@ -1,10 +1,10 @@
-/** `$documents`: what a pipeline begins with instead of a collection. */
+/** `$documents`: literal documents in place of a collection. */
 import { type Document, isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
 
-/** @returns makes the documents; throws BadValue unless it makes objects */
+/** @returns a function that returns the documents; it throws BadValue unless they are objects */
 export function compileDocuments(
   spec: unknown,
   place: StagePlace,

@@ -1,26 +1,24 @@
-/**
- * Errors of pipelines, and of expressions in finds: each names the stage and where it stands.
- */
+/** Errors of pipelines, and of expressions in finds; each names the stage and its position. */
 import { AbortedError, type ErrorName, PetalError } from '../model/errors.ts'
 
-/** Where an expression stands: in a stage, or in the `$expr` or the projection of a find. */
+/** Location of an expression: in a stage, or in the `$expr` or projection of a find. */
 export interface Place {
-  /** `$limit`, `$expr`. */
+  /** `$limit` or `$expr`, for example. */
   readonly stage: string
-  /** Of a stage in its pipeline, from 0. */
+  /** Position of the stage in its pipeline, from 0. */
   readonly position?: number
-  /** The stage whose sub-pipeline it is in: `$facet.top`. */
+  /** The stage that contains the sub-pipeline, such as `$facet.top`. */
   readonly within?: string | undefined
 }
 
-/** Where a stage stands. */
+/** Location of a stage. */
 export interface StagePlace extends Place {
   readonly position: number
 }
 
 /**
- * @param problem what is wrong, without the stage: it is added
- * @param more details beside those of the place
+ * @param problem without the stage, which is added
+ * @param more details besides those of the place
  */
 export function stageError(
   codeName: ErrorName,
@@ -34,7 +32,7 @@ export function stageError(
   return new PetalError(codeName, `${describePlace(place)}: ${problem}`, { details, cause })
 }
 
-/** Runs a step of compiling; its errors are told with the stage. */
+/** Runs a step of compilation, and adds the stage to its errors. */
 export function told<T>(place: StagePlace, compile: () => T): T {
   try {
     return compile()
@@ -44,10 +42,10 @@ export function told<T>(place: StagePlace, compile: () => T): T {
   }
 }
 
-/** An error of an expression or of the caller's function, told with its stage unless it knows one. */
+/** Adds the stage to an error of an expression or of the caller's function, unless it already has one. */
 export function evaluationError(place: Place, error: unknown): unknown {
   if (error instanceof PetalError) {
-    // Of the call, wherever it is noticed.
+    // These errors belong to the whole call, wherever they are detected.
     if (error instanceof AbortedError || error.codeName === 'MaxTimeMSExpired') return error
     return error.details.stage === undefined
       ? stageError(error.codeName, place, error.message, error, error.details)

@@ -1,27 +1,27 @@
 /**
- * Sums of numbers of all kinds, as exact as their kinds allow.
+ * Sums numbers of all types, as exactly as their types allow.
  *
  * Invariants:
- * 1. Doubles are added with their rounding errors kept, so that the order of documents hardly matters, and integers below 2^53
- *    not at all.
- * 2. Kinds mix as in MongoDB: anything with a Decimal128 is a Decimal128, 64-bit integers stay so beside integers, and
- *    become a double when the sum does not fit.
+ * 1. Doubles are summed with compensation, so that the order of documents hardly matters; for integers below 2^53 it
+ *    does not matter at all.
+ * 2. Types mix as in MongoDB: the sum of anything and a Decimal128 is a Decimal128, the sum of a 64-bit integer and
+ *    integers is a 64-bit integer, or a double if it does not fit.
  */
 import { Decimal128 } from 'bson'
 import { addDecimals, type Decimal, parseDecimal, toDecimal, toDecimal128 } from '../model/decimal.ts'
 import { unwrapNumber } from '../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
 
-/** Digits of a double that count in decimal arithmetic, as in MongoDB. */
+/** Significant digits of a double in decimal arithmetic, as in MongoDB. */
 const doubleDigits = 15
-/** More digits than a Decimal128 holds: the quotient is rounded once. */
+/** More digits than a Decimal128 has, so the quotient is rounded once. */
 const quotientDigits = 40
 
 export class ExactSum {
-  /** The doubles are worth `#high + #low`. */
+  /** The sum of the doubles is `#high + #low`. */
   #high = 0
   #low = 0
-  /** NaN and infinities, which the rounding errors would spoil. */
+  /** NaN and infinities, kept apart because they would spoil the rounding errors. */
   #special = 0
   #isInteger = true
   #longs: bigint | undefined
@@ -29,12 +29,12 @@ export class ExactSum {
   #specialDecimal: number | undefined
   #count = 0
 
-  /** Numbers among what was added. */
+  /** Number of numeric values added. */
   get count(): number {
     return this.#count
   }
 
-  /** What is no number is passed over. */
+  /** Adds a value; non-numeric values are ignored. */
   add(value: unknown): void {
     if (typeof value === 'number') {
       this.#count++
@@ -45,13 +45,13 @@ export class ExactSum {
     }
   }
 
-  /** 0 when nothing was added. */
+  /** Returns 0 if nothing was added. */
   total(): number | bigint | Decimal128 {
     if (this.#isDecimal) return this.#isSpecial ? this.#special128() : toDecimal128(this.#decimalTotal())
     return totalOf(this.#double(), this.#isInteger, this.#longs)
   }
 
-  /** null when nothing was added. */
+  /** Returns null if nothing was added. */
   average(): number | Decimal128 | null {
     if (this.#count === 0) return null
     if (!this.#isDecimal) return Number(this.total()) / this.#count
@@ -65,7 +65,7 @@ export class ExactSum {
     return this.#decimals !== undefined || this.#specialDecimal !== undefined
   }
 
-  /** No decimal: NaN or an infinity. */
+  /** The decimal result would be NaN or an infinity. */
   get #isSpecial(): boolean {
     return this.#specialDecimal !== undefined || !Number.isFinite(this.#double())
   }
@@ -93,7 +93,7 @@ export class ExactSum {
   }
 
   #double(): number {
-    // A sum beyond all doubles has an infinity in #high and NaN in #low.
+    // When the sum overflows, #high is an infinity, and #low is NaN.
     return Number.isFinite(this.#high) ? this.#high + this.#low + this.#special : this.#high + this.#special
   }
 
@@ -110,16 +110,16 @@ export class ExactSum {
   }
 }
 
-/** Of `a + b`, by Knuth: it is itself a double, unless the sum is beyond all doubles. */
+/** Returns the rounding error of `a + b` (Knuth's TwoSum), which is exactly representable unless the sum overflows. */
 export function roundingError(a: number, b: number, sum: number): number {
   const shadow = sum - a
   return a - (sum - shadow) + (b - shadow)
 }
 
 /**
- * @param doubles what they add up to
- * @param isInteger whether all of them are
- * @param longs undefined where there are no 64-bit integers
+ * @param doubles sum of the doubles
+ * @param isInteger whether all of them are integers
+ * @param longs sum of the 64-bit integers; undefined if there are none
  */
 export function totalOf(doubles: number, isInteger: boolean, longs: bigint | undefined): number | bigint {
   if (longs === undefined) return doubles

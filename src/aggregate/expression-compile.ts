@@ -1,30 +1,31 @@
 /**
- * Expressions into functions: paths, variables, constants and shapes of them; operators are left to whoever knows them.
+ * Compiles expressions to functions: paths, variables, constants, and objects and arrays of them. Operators are left to
+ * the resolver.
  */
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { type Place, stageError } from './errors.ts'
 import { compileFieldPath } from './field-path.ts'
 
-/** Undefined is missing. */
+/** Returns undefined for missing. */
 export type Expression = (document: Document) => unknown
 
-/** What an expression refers to. */
+/** Resolves the names in an expression. */
 export interface Resolver {
   readonly place: Place
-  /** @throws PetalError FailedToParse for a name that is not known */
+  /** @throws PetalError FailedToParse for an unknown name */
   variable(name: string): Expression
   /** What a path without a variable begins at, where that is not the document: `$$CURRENT` that `$let` has set. */
   readonly current?: Expression | undefined
   operation(name: string, argument: unknown): Expression
 }
 
-/** Letters of all scripts, digits and `_`, and no capital of ASCII first: those are the names of the system's variables. */
+/** Letters of any script, digits and `_`, but not starting with an ASCII capital: those are system variables. */
 export function isVariableName(name: string): boolean {
   return /^[a-z\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*$/u.test(name)
 }
 
-/** @throws PetalError FailedToParse for what is malformed, BadValue for a constant that no document may hold */
+/** @throws PetalError FailedToParse for a malformed expression, BadValue for a constant that no document may hold */
 export function compileExpression(expression: unknown, resolver: Resolver): Expression {
   if (typeof expression === 'string' && expression.startsWith('$')) return reference(expression, resolver)
   if (Array.isArray(expression)) {
@@ -38,7 +39,7 @@ export function compileExpression(expression: unknown, resolver: Resolver): Expr
   if (keys.length > 1) {
     throw stageError('FailedToParse', resolver.place, `an expression has one operator, got ${keys.join(' and ')}`)
   }
-  // Not an operator that has to be loaded.
+  // Handled here, because operators have to be loaded.
   if (operator === '$literal') return constant(expression[operator], resolver.place)
   return resolver.operation(operator, expression[operator])
 }
@@ -54,7 +55,7 @@ function checkConstant(value: unknown, place: Place): void {
   } else if (isPlainObject(value)) {
     for (const field of Object.values(value)) checkConstant(field, place)
   } else if (value === undefined) {
-    // It would be a field that is missing: more likely a mistake than a wish.
+    // It would be a missing field, which is more likely a mistake than intended.
     const instead = 'use $$REMOVE to remove a field, null to empty it'
     throw stageError('BadValue', place, `undefined is not a value; ${instead}`)
   } else if (typeOf(value) === Type.unsupported) {

@@ -1,10 +1,11 @@
 /**
- * The expressions of a pipeline or a find: paths, variables, constants and shapes of them are compiled at once, operators when they are loaded.
+ * The expressions of a pipeline or a find. Paths, variables, constants and objects of them are compiled immediately,
+ * operators when they are loaded.
  *
  * Invariants:
- * 1. Compiling reads nothing and loads nothing; load() does, once, and only what was asked for.
- * 2. An expression is copied: changing it later changes nothing.
- * 3. What is malformed is found by compile() or load(), before a document is read.
+ * 1. Compiling reads nothing and loads nothing; load() loads the required operators, once.
+ * 2. Expressions are copied: later changes to the caller's objects have no effect.
+ * 3. Malformed expressions are detected by compile() or load(), before a document is read.
  */
 import { cloneValue } from '../model/clone.ts'
 import type { StringOrder } from '../model/compare.ts'
@@ -23,25 +24,25 @@ type Prepare = (compiler: OperatorCompiler) => void | Promise<void>
 interface ToPrepare {
   readonly place: Place
   readonly prepare: Prepare
-  /** Names of variables that are known there. */
+  /** Names of the variables in scope. */
   readonly names: ReadonlySet<string>
   /** Of those, what have one value for all documents. */
   readonly constants: ReadonlySet<string>
 }
 
-/** The expressions of one find, or of one pipeline and of the pipelines inside of it. */
+/** The expressions of one find, or of one pipeline including its nested pipelines. */
 export class Expressions {
-  /** What the option `let`, and `$lookup`, let it know; read at each evaluation. */
+  /** Variables of the option `let` and of `$lookup`; read at each evaluation. */
   readonly variables: Document
   readonly order: StringOrder | undefined
   readonly #names: Set<string>
-  /** Those that have one value from now on. */
+  /** Variables whose values do not change any more. */
   readonly #constants: Map<string, unknown>
   readonly #toPrepare: ToPrepare[] = []
   #now: Date | undefined
   #loading: Promise<void> | undefined
 
-  /** @param constants values that are known as `$$name` @param order of strings, where it is not by code point: a collation */
+  /** @param constants values available as `$$name` @param order of strings, for a collation */
   constructor(constants: Document = {}, order?: StringOrder) {
     this.order = order
     this.variables = { ...constants }
@@ -53,13 +54,13 @@ export class Expressions {
     return this.#toPrepare.length > 0
   }
 
-  /** Loads operators and compiles what has some. @throws PetalError that names the stage */
+  /** Loads operators and compiles the expressions that use them. @throws PetalError naming the stage */
   load(): Promise<void> {
     this.#loading ??= this.#load()
     return this.#loading
   }
 
-  /** Gives variables their values. @returns gives them back those they had before */
+  /** Assigns values to variables. @returns a function that restores the previous values */
   assign(values: readonly (readonly [name: string, value: unknown])[]): () => void {
     const before = values.map(([name]) => [name, this.variables[name]] as const)
     for (const [name, value] of values) this.variables[name] = value
@@ -68,7 +69,7 @@ export class Expressions {
     }
   }
 
-  /** Runs a step of compiling that knows more variables, which have other values at each evaluation. */
+  /** Compiles with additional variables in scope, whose values may differ at each evaluation. */
   declaring<T>(names: readonly string[], compile: () => T): T {
     const added = names.filter((name) => !this.#names.has(name))
     for (const name of added) this.#names.add(name)
@@ -82,7 +83,7 @@ export class Expressions {
     }
   }
 
-  /** Asks for operators: `prepare` is given them before the pipeline runs, and may load more. */
+  /** Requests operators: `prepare` is called with a compiler before the pipeline runs, and may load more code. */
   require(place: Place, prepare: Prepare): void {
     this.#toPrepare.push({ place, prepare, names: new Set(this.#names), constants: new Set(this.#constants.keys()) })
   }
@@ -92,7 +93,7 @@ export class Expressions {
     return isConstant(expression, (name) => name === 'NOW' || this.#constants.has(name))
   }
 
-  /** @throws PetalError that names the stage, here and when the expression is evaluated */
+  /** @throws PetalError naming the stage, both here and when the expression is evaluated */
   compile(expression: unknown, place: Place): Expression {
     return compileExpression(copyOf(expression, place), {
       place,
@@ -101,13 +102,16 @@ export class Expressions {
     })
   }
 
-  /** `$expr`: what decides, and what the index may narrow by. @throws as compile() */
+  /** Compiles `$expr`: the condition itself, and the filter that the index may use. @throws as compile() */
   condition(expression: unknown, place: Place): ExpressionCondition {
     const evaluate = this.compile(expression, place)
     return { evaluate, implied: impliedFilter(expression, (name) => this.#constants.get(name)) }
   }
 
-  /** What the `$expr`s of a filter imply by variables that have other values at each evaluation; undefined when they have none. */
+  /**
+   * Returns the filter implied by the `$expr`s of a filter, given the current values of its variables; undefined if it
+   * has none that change between evaluations.
+   */
   impliedBy(filter: unknown, place: Place): (() => Document | undefined) | undefined {
     const names = new Set([...this.#names].filter((name) => !this.#constants.has(name)))
     if (names.size === 0) return undefined
@@ -118,7 +122,7 @@ export class Expressions {
       return this.#constants.get(name)
     })
     if (!isAsked) return undefined
-    // To be missing is to be null for what is implied.
+    // For the implied filter, missing counts as null.
     const value = (name: string): unknown =>
       names.has(name) ? (this.variables[name] ?? null) : this.#constants.get(name)
     return () => impliedByFilter(copy, value)
@@ -173,7 +177,7 @@ export class Expressions {
   }
 }
 
-/** A copy of what an expression is made of, with values as the store gives them back; functions and undefined stay what they are. */
+/** Copies an expression, with values as the store would return them; functions and undefined are kept. */
 export function copyOf(value: unknown, place: Place, depth = 0): unknown {
   if (depth > maxDepth) throw stageError('BadValue', place, `nested more than ${maxDepth} levels deep`)
   if (Array.isArray(value)) return Array.from(value, (element) => copyOf(element, place, depth + 1))

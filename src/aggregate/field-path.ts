@@ -1,15 +1,15 @@
 /**
- * Field paths of expressions: `$a.b` as MongoDB's aggregation follows them, which is not how filters do.
+ * Field paths in expressions: `$a.b` with the semantics of MongoDB's aggregation, which differ from those of filters.
  *
  * Invariants:
- * 1. Through an array a path gives an array of what its elements have; elements without it, and arrays among them, give nothing.
- * 2. A component of digits is a key, never a position.
+ * 1. Through an array, a path returns an array of the elements' values; elements without a value are omitted.
+ * 2. An all-digit component is a key, never a position.
  * 3. Only own properties count.
  */
 import { splitPath } from '../model/path.ts'
 import { isPlainObject } from '../model/types.ts'
 
-/** What a path leads to; undefined is missing. */
+/** Returns the value at a path; undefined if missing. */
 export type FieldGetter = (value: unknown) => unknown
 
 /** @param path without its `$` */
@@ -38,7 +38,7 @@ function own(value: unknown, key: string): unknown {
   return isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** Through objects only: an array on the way has no such field. */
+/** Follows objects only: an array on the path counts as missing. */
 export function ownValueAt(document: unknown, components: readonly string[]): unknown {
   let value = document
   for (const component of components) {

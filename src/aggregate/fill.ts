@@ -1,10 +1,10 @@
 /**
- * `$fill`: values for fields that are null or missing. With methods it holds all documents and gives them partition by partition,
- * each in its order; with values alone one document at a time is enough.
+ * `$fill`: fills in fields that are null or missing. With methods, it holds all documents and outputs them partition by
+ * partition, in sort order; with values only, it processes one document at a time.
  *
  * Invariants:
- * 1. What has a value keeps it.
- * 2. Methods see the documents as they came in, values those that the methods have filled.
+ * 1. Existing values are kept.
+ * 2. Methods see the input documents; value expressions see documents already filled by the methods.
  */
 import { type Document, isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
@@ -23,7 +23,7 @@ import type { Collector, Stage } from './stage.ts'
 
 interface Target {
   readonly components: readonly string[]
-  /** What the field is. */
+  /** Reads the field's current value. */
   readonly current: Expression
 }
 
@@ -101,7 +101,7 @@ export function compileFill(spec: unknown, place: StagePlace, expressions: Expre
   }
   const fillValues = (document: Document): Document => {
     let result = document
-    // Every value is of the document that came in.
+    // All values are computed from the original document.
     for (const { components, current, value } of values) {
       if (isNil(current(document))) result = withValueAt(result, components, value(document), result)
     }

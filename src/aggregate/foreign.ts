@@ -1,4 +1,4 @@
-/** `$lookup` and `$unionWith`: what they ask of another collection. */
+/** `$lookup` and `$unionWith`: compiles their queries of another collection. */
 import { isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { checkKeys, fieldName, objectOf, pathOf } from './arguments.ts'
@@ -7,7 +7,7 @@ import type { Expressions } from './expression.ts'
 import { isVariableName } from './expression-compile.ts'
 import type { ForeignPipeline, Join, Lookup, Pipeline, Stage } from './stage.ts'
 
-/** How the pipelines inside of a stage are compiled: over a collection, or over documents that are there. */
+/** Compiles the nested pipelines of a stage: over a collection, or over given documents. */
 export interface InnerPipelines {
   overCollection(pipeline: unknown, expressions: Expressions, within: string): Pipeline
   overDocuments(pipeline: unknown, expressions: Expressions, within: string): readonly Stage[]
@@ -52,16 +52,16 @@ export function compileUnion(
   return foreignPipeline(coll, pipeline, place, expressions, inner)
 }
 
-/** Names of a stage, and of operators, that may give something else each time. */
+/** Stages and operators whose result may differ at each run. */
 const differing = new Set(['$sample', '$rand', '$function', '$accumulator', '$where'])
 
-/** Whether a pipeline may give something else when it runs again. */
+/** Whether a pipeline may return something else when it runs again. */
 function mayDiffer(spec: unknown): boolean {
   if (Array.isArray(spec)) return spec.some(mayDiffer)
   return isPlainObject(spec) && Object.keys(spec).some((key) => differing.has(key) || mayDiffer(spec[key]))
 }
 
-/** @param name may be left out where the pipeline has documents of its own */
+/** @param name may be omitted if the pipeline starts with documents of its own */
 function foreignPipeline(
   name: unknown,
   pipeline: unknown,

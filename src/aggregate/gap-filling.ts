@@ -1,6 +1,6 @@
 /**
- * Values for documents of one partition that have none: the last one before, or what lies on the line between the neighbours.
- * `$fill`, and `$locf` and `$linearFill` of windows.
+ * Fills gaps in the values of a partition's documents, with the previous value or by linear interpolation. Used by
+ * `$fill`, and by the window functions `$locf` and `$linearFill`.
  */
 import type { PlainNumber } from '../model/arithmetic.ts'
 import { equalValues } from '../model/compare.ts'
@@ -13,10 +13,10 @@ import { isNil } from './expression-values.ts'
 import { compileFieldPath } from './field-path.ts'
 import { interpolate, type Point } from './interpolation.ts'
 
-/** A value for each document; undefined for those that have one. May be interrupted wherever it yields. */
+/** Returns a value for each document; undefined for those that have one. The work may be paused wherever it yields. */
 export type Filling = Generator<undefined, readonly unknown[]>
 
-/** The last value before each; null before the first. */
+/** Last observation carried forward; null before the first value. */
 export function* carried(documents: readonly Document[], current: Expression): Filling {
   const values: unknown[] = []
   let last: unknown = null
@@ -31,23 +31,23 @@ export function* carried(documents: readonly Document[], current: Expression): F
 
 export interface Line {
   readonly place: StagePlace
-  /** What it is called: `linear`. */
+  /** Name of the method, such as `linear`. */
   readonly method: string
   readonly current: Expression
-  /** What `current` is called in an error. */
+  /** Name of `current` in error messages. */
   readonly what: string
-  /** That the documents are sorted by. */
+  /** Path that the documents are sorted by. */
   readonly path: string
 }
 
-/** What lies between the value before and the one behind; null before the first and behind the last. */
+/** Linear interpolation between the previous and the next value; null before the first and after the last. */
 export function* interpolated(documents: readonly Document[], line: Line): Filling {
   const { place, method, current, what, path } = line
   const placeOf = compileFieldPath(path)
   const values: unknown[] = []
   let before: unknown
   let left: Point | undefined
-  /** Places of those that wait for the point on the right. */
+  /** X coordinates of the documents waiting for the next value. */
   let waiting: PlainNumber[] = []
   for (const document of documents) {
     const at = placeOf(document)
@@ -77,7 +77,7 @@ export function* interpolated(documents: readonly Document[], line: Line): Filli
   return values
 }
 
-/** @param before the one before it in the partition, undefined for the first */
+/** @param before the previous document's place in the partition; undefined for the first */
 function checkPlace(at: unknown, before: unknown, { place, method, path }: Line): void {
   const type = at === undefined ? undefined : typeOf(at)
   if (type !== Type.number && type !== Type.date) {

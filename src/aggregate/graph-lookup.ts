@@ -1,4 +1,4 @@
-/** `$graphLookup`: where a search begins, what connects documents, and how far it goes. */
+/** `$graphLookup`: compiles where a search starts, how it connects documents, and how far it goes. */
 import { isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { compileNormalForm } from '../query/filter.ts'

@@ -1,22 +1,23 @@
 /**
- * Keys of groups: equal exactly where MongoDB calls the values equal, so that 1, 1n and Decimal128('1.0') are one group.
+ * Keys of groups. Two keys are equal exactly if MongoDB considers the values equal, so 1, 1n and Decimal128('1.0') form
+ * one group.
  */
 import { encodeValue } from '../model/key.ts'
 import { isExactDouble, toDouble } from '../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
 
-/** By which a Map tells values apart. */
+/** A key for a Map. */
 export type GroupKey = string | number | boolean | null
 
-/** Before the bytes of an encoded key: no other text that is a key begins with it. */
+/** Prefix of encoded keys; string values that start with it are encoded themselves. */
 const encodedMark = '\u0000'
 
 /**
- * @param value missing is null
- * @throws PetalError BadValue for values that no document may hold, and those nested more than 100 levels deep
+ * @param value missing counts as null
+ * @throws PetalError BadValue for values that no document may hold, or nested more than 100 levels deep
  */
 export function groupKey(value: unknown): GroupKey {
-  // A Map takes -0 for 0, and NaN for itself.
+  // A Map treats -0 as 0, and NaN as equal to itself.
   if (typeof value === 'number' || typeof value === 'boolean') return value
   if (typeof value === 'string') return value.startsWith(encodedMark) ? encoded(value) : value
   if (value === undefined || value === null) return null
@@ -24,7 +25,7 @@ export function groupKey(value: unknown): GroupKey {
   return encoded(value)
 }
 
-/** Makes of each byte another character. */
+/** Maps each byte to a distinct character. */
 const decoder = new TextDecoder('latin1')
 
 function encoded(value: unknown): string {

@@ -1,6 +1,6 @@
 /**
- * `$group` and the stages that are made of it: one pass over the documents, which are held only for accumulators that need a
- * group's documents together.
+ * `$group` and the stages built on it: a single pass over the documents, which are held only for accumulators that need
+ * all documents of a group at once.
  */
 import { compareValues } from '../model/compare.ts'
 import { estimateBytes, MemoryBudget } from '../model/memory-budget.ts'
@@ -15,34 +15,34 @@ import { type GroupKey, groupKey } from './group-key.ts'
 import type { GroupAccumulator } from './operators/group-accumulators.ts'
 import type { Collector } from './stage.ts'
 
-/** What a group takes besides its values. */
+/** Overhead of a group besides its values. */
 export const groupBytes = 200
 
-/** A field of each group. */
+/** An output field of each group. */
 export interface GroupField {
   readonly name: string
   readonly value: Expression
-  /** undefined for an accumulator that is given the group's documents. */
+  /** undefined for an accumulator that needs all documents of a group. */
   readonly begin: (() => Accumulator) | undefined
-  /** REQUIRES: no begin. */
+  /** REQUIRES: `begin` is undefined. */
   readonly accumulate: (documents: readonly Document[], id: unknown) => unknown
 }
 
-/** What the groups of a stage have in common. */
+/** Shared by all groups of a stage. */
 export interface GroupOutput {
   readonly place: StagePlace
   readonly fields: readonly GroupField[]
   readonly budget: MemoryBudget
-  /** Documents that the stage holds anyway are not counted again. */
+  /** Whether the stage holds the documents anyway, so that they must not be counted again. */
   readonly areHeld: boolean
 }
 
-/** What is made of some documents. */
+/** A group of documents. */
 export class Group {
   readonly id: unknown
   readonly #output: GroupOutput
   readonly #accumulators: readonly (Accumulator | undefined)[]
-  /** undefined where no accumulator needs them together. */
+  /** undefined if no accumulator needs them. */
   readonly #documents: Document[] | undefined
 
   constructor(id: unknown, output: GroupOutput) {
@@ -88,7 +88,7 @@ export interface Grouping {
   readonly place: StagePlace
   readonly id: Expression
   readonly fields: readonly GroupField[]
-  /** Groups come by their ids, instead of in the order of their first documents. */
+  /** Sort groups by id, instead of in the order of their first documents. */
   readonly isOrdered?: boolean
 }
 
@@ -131,7 +131,7 @@ export function compileGroup(spec: unknown, place: StagePlace, expressions: Expr
 
 export const countOnly: Document = { count: { $sum: 1 } }
 
-/** A group of its own for each value, counted. */
+/** Compiles grouping by a value with a count per group. */
 export function compileCounts(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
   if (!isPathOrOperator(spec)) {
     throw stageError('BadValue', place, 'it takes a path that begins with $, or an operator')
@@ -191,7 +191,7 @@ function compileField(name: string, spec: unknown, place: StagePlace, expression
   return { name, value: () => undefined, begin: undefined, accumulate }
 }
 
-/** Text is no function here, as with `$where`. */
+/** Strings of code are not accepted, as for `$where`. */
 function checkAccumulator(argument: unknown, place: StagePlace): void {
   const parts = isPlainObject(argument) ? argument : {}
   for (const part of ['init', 'accumulate', 'merge', 'finalize']) {

@@ -1,11 +1,14 @@
-/** Documents that a stage holds until all have come, and gives in order: by a key that each has, equal ones as they came. */
+/**
+ * Documents that a stage holds until all have arrived, and outputs in the order of a key; documents with equal keys
+ * keep their order.
+ */
 import { estimateBytes, type MemoryBudget } from '../model/memory-budget.ts'
 import type { Document } from '../model/types.ts'
 import { FullSort } from '../query/sort.ts'
 import type { StagePlace } from './errors.ts'
 import { stageBudget } from './group.ts'
 
-/** What a document takes besides itself; the sort counts less. */
+/** Overhead of a document besides its own size; the sort counts less. */
 const entryBytes = 200
 
 export interface Held<K> {
@@ -14,7 +17,7 @@ export interface Held<K> {
 }
 
 export class HeldDocuments<K> {
-  /** Of the stage: what else it holds is counted there, too. */
+  /** The stage's budget, for whatever else it holds, too. */
   readonly budget: MemoryBudget
   readonly #sorter: FullSort<Held<K>>
 
@@ -36,7 +39,7 @@ export class HeldDocuments<K> {
     this.#sorter.push({ key }, { document, key }, 0)
   }
 
-  /** Yields undefined wherever it may be interrupted. */
+  /** Yields undefined wherever the work may be paused. */
   *inOrder(): Generator<undefined, readonly Held<K>[]> {
     const steps = this.#sorter.steps()
     for (let step = steps.next(); ; step = steps.next()) {

@@ -1,11 +1,11 @@
 /**
- * What a filter of paths and values can say of an expression: comparisons of a path with a constant, and what `$and` and `$or`
- * make of them. The index narrows by it; the expression decides.
+ * Derives a filter from an expression: from comparisons of a path with a constant, combined by `$and` and `$or`. The
+ * index uses it to narrow candidates; the expression decides.
  *
  * Invariant: every document for which the expression is true matches the implied filter.
  *
- * Expressions do not compare as filters do. A path through an array gives an array, which equals no scalar and is above a number;
- * values of all types are in one order, with what is missing first. So what is implied by a range has alternatives:
+ * Expressions do not compare like filters do. A path through an array returns an array, which equals no scalar and is
+ * greater than any number; values of all types are in one order, with missing first. So a range implies alternatives:
  *
  * | expression             | implied                                                                       |
  * | ---------------------- | ----------------------------------------------------------------------------- |
@@ -16,7 +16,7 @@
 import { toDouble } from '../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, type TypeCode, typeNames, typeOf } from '../model/types.ts'
 
-/** A constant of an expression; undefined for whatever has to be computed. */
+/** Returns the value of a constant expression; undefined for anything that has to be computed. */
 type ConstantOf = (expression: unknown) => unknown
 
 const scalars: ReadonlySet<TypeCode> = new Set([
@@ -31,8 +31,8 @@ const ranged: ReadonlySet<TypeCode> = new Set([Type.number, Type.string, Type.da
 const flipped: Readonly<Record<string, string>> = { $gt: '$lt', $gte: '$lte', $lt: '$gt', $lte: '$gte', $eq: '$eq' }
 
 /**
- * @param constant of a variable, by its name without `$$`; undefined where it is not known yet
- * @returns undefined when nothing is implied
+ * @param constant returns the value of a variable, by name without `$$`; undefined if not known yet
+ * @returns undefined if nothing is implied
  * @example
  * impliedFilter({ $and: [{ $eq: ['$lang', 'en'] }, { $gt: ['$retweets', '$likes'] }] }, () => undefined) // { lang: { $eq: 'en' } }
  */
@@ -40,7 +40,10 @@ export function impliedFilter(expression: unknown, constant: (name: string) => u
   return impliedBy(expression, (operand) => constantOf(operand, constant))
 }
 
-/** What the expressions imply that a filter has beside its other conditions, or within `$and`. @param constant as above */
+/**
+ * Returns the filter implied by the `$expr`s at the top level of a filter or within its `$and`. @param constant as
+ * above
+ */
 export function impliedByFilter(filter: unknown, constant: (name: string) => unknown): Document | undefined {
   const implied = expressionsOf(filter)
     .map((expression) => impliedFilter(expression, constant))
@@ -99,7 +102,7 @@ function comparison(operator: string, operands: readonly unknown[], constant: Co
   return { $or: [{ [path]: { [operator]: value } }, ...others(path, operator, type)] }
 }
 
-/** What is on the same side of a value of that type without being of it. */
+/** Returns alternatives for values of other types on the same side of a value of that type. */
 function others(path: string, operator: string, type: TypeCode): Document[] {
   const isAbove = operator.startsWith('$g')
   const types = isAbove ? above(type) : typeNames.slice(Type.minKey, type)
@@ -111,7 +114,7 @@ function others(path: string, operator: string, type: TypeCode): Document[] {
   return alternatives
 }
 
-/** Code with a scope has a name of its own, and comes behind all that has ranges. */
+/** JavaScript with scope has a type name of its own, and sorts after all types with ranges. */
 function above(type: TypeCode): readonly string[] {
   return ['javascriptWithScope', ...typeNames.slice(type + 1, Type.maxKey + 1)]
 }
@@ -121,7 +124,7 @@ function prefixes(path: string): string[] {
   return components.slice(1).map((_, i) => components.slice(0, i + 1).join('.'))
 }
 
-/** The path that an expression reads of the document; undefined for all else. */
+/** Returns the path that an expression reads from the document; undefined for any other expression. */
 function pathOf(expression: unknown): string | undefined {
   if (typeof expression !== 'string' || !/^\$[^$.\0]+(\.[^$.\0]+)*$/.test(expression)) return undefined
   return expression.slice(1)

@@ -1,4 +1,4 @@
-/** Values on the line between two points. */
+/** Linear interpolation between two points. */
 import { Decimal128 } from 'bson'
 import { decimalOf, type PlainNumber } from '../model/arithmetic.ts'
 import { addDecimals, type Decimal, divideDecimals, multiplyDecimals, toDecimal128 } from '../model/decimal.ts'
@@ -9,10 +9,7 @@ export interface Point {
   readonly y: PlainNumber
 }
 
-/**
- * With doubles, or, where one of the numbers is a Decimal128, with decimals.
- * REQUIRES: the points differ in x.
- */
+/** Computes with doubles or, if one of the numbers is a Decimal128, with decimals. REQUIRES: the points differ in x. */
 export function interpolate(left: Point, right: Point, x: PlainNumber): PlainNumber {
   const numbers = [left.x, left.y, right.x, right.y, x] as const
   const isDecimal = numbers.some((number) => number instanceof Decimal128)

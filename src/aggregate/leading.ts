@@ -1,10 +1,11 @@
 /**
- * Which leading stages are one read: a filter, an order, a range of it, a projection or a count, of all or of each value on a
- * path, with the meaning they have as stages. Pure policy: the read is run by the document store, through its index.
+ * Determines which leading stages can be merged into one read: a filter, an order, a range of it, a projection or a
+ * count, in total or per value of a path, with the semantics they have as stages. Pure policy: the document store runs
+ * the read, using its index.
  *
  * Invariants:
- * 1. The read gives what the stages would give, document by document.
- * 2. A filter joins it only before anything was skipped, cut off or projected; a sort only before that, and once.
+ * 1. The read returns exactly the documents that the stages would.
+ * 2. A filter is merged only before anything was skipped, limited or projected; a sort only before that, and only once.
  */
 import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
@@ -53,23 +54,23 @@ export function splitLeading(stages: readonly ParsedStage[]): Split {
   return { read: { ...read, filter }, rest }
 }
 
-/** False when the stage is not part of the read. */
+/** Returns false if the stage is not part of the read. */
 function take(draft: Draft, { place, spec }: ParsedStage): boolean {
   const isWhole = draft.skip === 0 && draft.limit === Number.POSITIVE_INFINITY && draft.projection === undefined
-  // In another order other groups would come first.
+  // With another sort order, groups would come in another order.
   const isTallied = isWhole && draft.sort === undefined
   switch (place.stage) {
     case '$match':
       if (isWhole) draft.filters.push(spec)
       return isWhole
     case '$sort':
-      // What is malformed is told of by the stage.
+      // Malformed sorts are reported by the stage itself.
       if (!isWhole || draft.sort !== undefined || !isPlainObject(spec) || Object.keys(spec).length === 0) return false
       draft.sort = spec
       return true
     case '$skip': {
       const skip = wholeNumber(spec, place, 0)
-      // Nothing would be left, and a read has no limit of 0.
+      // Nothing would be left, and a read cannot have a limit of 0.
       if (skip >= draft.limit) return false
       draft.skip += skip
       draft.limit -= skip
@@ -138,7 +139,7 @@ function isCounter(accumulator: unknown): boolean {
   return $sum === 1 || (isPlainObject($count) && Object.keys($count).length === 0)
 }
 
-/** What `$sortByCount` does with its groups. */
+/** Returns the sort that `$sortByCount` applies to its groups. */
 function mostFirst({ place }: ParsedStage): ParsedStage {
   return { place: { ...place, stage: '$sort' }, spec: { count: -1 } }
 }

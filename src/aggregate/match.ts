@@ -1,4 +1,4 @@
-/** Filters of stages. */
+/** Compiles the filters of stages. */
 import type { Filter } from '../query/ast.ts'
 import { type CompiledFilter, compileFilter, type FilterOptions, narrowedBy } from '../query/filter.ts'
 import { type StagePlace, told } from './errors.ts'
@@ -8,7 +8,7 @@ export function compileMatch(spec: unknown, place: StagePlace, expressions: Expr
   return told(place, () => compileFilter(spec, optionsOf(place, expressions)))
 }
 
-/** Makes filters that demand this one, too. Its expressions are compiled once. */
+/** Returns a function that combines filters with this one, whose expressions are compiled only once. */
 export function compileNarrowing(
   spec: unknown,
   place: StagePlace,

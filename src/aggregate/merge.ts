@@ -1,6 +1,4 @@
-/**
- * `$merge`: which documents of a collection are those that a pipeline gives, and what becomes of both.
- */
+/** `$merge`: compiles how output documents are matched with those of a collection, and what happens to both. */
 import { cloneDocument } from '../model/clone.ts'
 import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
@@ -52,7 +50,7 @@ export function compileMerge(
   }
 }
 
-/** As `$set` does it: fields that are there keep their places, others come behind them in the order of their names. */
+/** Like `$set`: existing fields keep their positions, and new ones are appended in the order of their names. */
 function merged(target: Document, document: Document): Document {
   const result = { ...target }
   const added: string[] = []
@@ -100,7 +98,7 @@ function pathsOf(on: unknown, place: StagePlace): readonly string[] {
   return paths
 }
 
-/** What a word means. @param orElse what the option may be beside the words, for the error */
+/** Looks up the meaning of a word. @param orElse alternative to the words, for the error message */
 function wordOf<T>(
   option: string,
   word: unknown,
@@ -114,7 +112,7 @@ function wordOf<T>(
   throw stageError('BadValue', place, `${option} is ${known.join(', ')}${orElse}, not ${found}`)
 }
 
-/** An `_id` that is missing will be one that no document has. */
+/** Returns undefined for a document without an `_id`, which will get a new one. */
 function valuesOn(paths: readonly string[], place: StagePlace): Merge['valuesOn'] {
   const fields = paths.map((path) => ({ path, components: splitPath(path) }))
   return (document) => {

@@ -1,9 +1,9 @@
-/** The one field, at a path, that a stage puts beside those of a document. */
+/** Adds a single field, at a path, to a document. */
 import { type Document, isPlainObject } from '../model/types.ts'
 
 /**
- * The document with the value at the path, which leads through objects only: whatever else is on the way, an array as well as a
- * scalar, gives way to one. Elsewhere fields are put into every element of an array: see set-path.ts.
+ * Returns the document with the value at the path, which leads through objects only: anything else on the path, whether
+ * an array or a scalar, is replaced by an object. By contrast, set-path.ts sets fields in every element of an array.
  */
 export function withNestedField(document: Document, [key, ...rest]: readonly string[], value: unknown): Document {
   if (key === undefined) return document

@@ -1,7 +1,8 @@
 /**
- * Documents that a stage holds until all have come: partition by partition, each in its order, equal ones as they came.
+ * Documents that a stage holds until all have arrived, output partition by partition, each in sort order; documents
+ * with equal keys keep their order.
  *
- * Invariant: partitions are told apart, and ordered, by value as MongoDB compares them; missing is null.
+ * Invariant: partitions are distinguished and ordered by value, as MongoDB compares them; missing counts as null.
  */
 import { compareValues, equalValues } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
@@ -22,7 +23,7 @@ export interface Ordering {
 
 export interface Partition {
   readonly documents: readonly Document[]
-  /** By which the documents are sorted. */
+  /** The sort keys of the documents. */
   readonly keys: readonly SortKey[]
 }
 
@@ -38,7 +39,7 @@ export class OrderedPartitions {
     this.#held = new HeldDocuments(place, (a, b) => compareValues(a[0], b[0]) || sort.compareKeys(a[1], b[1]))
   }
 
-  /** Of the stage: what else it holds is counted there, too. */
+  /** The stage's budget, for whatever else it holds, too. */
   get budget(): MemoryBudget {
     return this.#held.budget
   }
@@ -51,7 +52,7 @@ export class OrderedPartitions {
     this.#held.add(document, [partition, sort.keyOf(document)])
   }
 
-  /** Partitions, and undefined wherever it may be interrupted. */
+  /** Yields partitions, and undefined wherever the work may be paused. */
   *inOrder(): Iterable<Partition | undefined> {
     const held = yield* this.#held.inOrder()
     let documents: Document[] = []
@@ -73,7 +74,7 @@ export class OrderedPartitions {
   }
 }
 
-/** Without one documents keep the order in which they come. @throws PetalError that names the stage */
+/** Without a sortBy, documents keep their order. @throws PetalError naming the stage */
 export function compileSortBy(sortBy: unknown, place: StagePlace): CompiledSort {
   try {
     const sort = compileSort(sortBy === undefined ? undefined : objectOf(sortBy, place))

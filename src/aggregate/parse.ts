@@ -1,5 +1,5 @@
 /**
- * The outer form of a pipeline: an array of stages, each an object of one key that names it. They are copied here.
+ * Parses the outer form of a pipeline, an array of stages that are each an object with a single key, and copies them.
  */
 
 import { PetalError } from '../model/errors.ts'
@@ -13,7 +13,7 @@ export interface ParsedStage {
   readonly spec: unknown
 }
 
-/** Stages of MongoDB that are refused by name: they need a server, an index or a write that is not here. */
+/** Stages of MongoDB that need a server, or an index or data that do not exist here. */
 const refused = new Set([
   '$changeStream',
   '$collStats',
@@ -58,11 +58,11 @@ const known = new Set([
   '$unwind'
 ])
 
-/** What a pipeline is part of, and what it begins with. */
+/** The context of a pipeline. */
 export interface PipelineKind {
-  /** The stage whose sub-pipeline it is. */
+  /** The stage that contains the pipeline. */
   readonly within?: string | undefined
-  /** It begins with documents that are there, and not with a collection. */
+  /** The pipeline starts with given documents instead of a collection. */
   readonly isOverDocuments?: boolean
 }
 
@@ -77,7 +77,7 @@ export function parsePipeline(pipeline: unknown, kind: PipelineKind = {}): reado
 }
 
 /**
- * As parsePipeline(), with stages wherever they stand, those that are supported nowhere among them.
+ * Like parsePipeline(), but allows stages anywhere, including unsupported ones.
  * @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator
  */
 export function parseStages(pipeline: unknown, within?: string): readonly ParsedStage[] {
@@ -90,7 +90,7 @@ export function parseStages(pipeline: unknown, within?: string): readonly Parsed
   return Array.from(pipeline, (stage: unknown, position) => parseStage(stage, position, within))
 }
 
-/** Stages that cannot stand just anywhere. */
+/** Checks stages that are only allowed in certain positions. */
 function checkPlace(place: StagePlace, { within, isOverDocuments = false }: PipelineKind, isLast: boolean): void {
   if (place.stage === '$documents') {
     if (isOverDocuments) throw stageError('FailedToParse', place, 'it cannot begin what has documents to begin with')
@@ -113,6 +113,6 @@ function parseStage(stage: unknown, position: number, within: string | undefined
   if (!known.has(name) && !refused.has(name)) {
     throw stageError('InvalidPipelineOperator', place, 'there is no such stage')
   }
-  // Filters are copied by those who compile them, who know what may be in them.
+  // Filters are copied when they are compiled, where it is known what they may contain.
   return { place, spec: name === '$match' ? stage[name] : copyOf(stage[name], place) }
 }

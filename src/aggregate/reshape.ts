@@ -1,6 +1,4 @@
-/**
- * Stages that make one document of each: `$project`, `$unset`, `$addFields`, `$replaceRoot`, `$redact`.
- */
+/** Stages that map each document to one document: `$project`, `$unset`, `$addFields`, `$replaceRoot`, `$redact`. */
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { compileProjection } from '../query/projection.ts'
@@ -14,7 +12,7 @@ import { withValueAt } from './set-path.ts'
 
 type Reshape = (document: Document) => Document
 
-/** Undefined for a stage that does not make one document of each, or none of some. */
+/** Returns undefined for other stages, and for `$redact`, which may drop documents. */
 export function compileReshape({ place, spec }: ParsedStage, expressions: Expressions): Reshape | undefined {
   switch (place.stage) {
     case '$project':
@@ -44,9 +42,9 @@ function compileProject(spec: unknown, place: StagePlace, expressions: Expressio
 }
 
 /**
- * The projection of a find: as compileProjection(), beside fields that are kept others that are computed.
- * @param options `filter` tells which element the positional `$` means
- * @param expressions asked for where something is computed
+ * Compiles the projection of a find: as compileProjection(), with computed fields besides included ones.
+ * @param options `filter` determines which element the positional `$` refers to
+ * @param expressions called only if there are computed fields
  * @throws PetalError as compileProjection() and Expressions.compile()
  */
 export function compileFindProjection(
@@ -59,7 +57,7 @@ export function compileFindProjection(
   return compileProjection(copyOf(spec, place), { filter: filter ?? {}, compute, order })
 }
 
-/** True when a find's projection means the same: fields that are kept or left out, and nothing computed. */
+/** Whether a find's projection has the same meaning: it only includes or excludes fields, and computes none. */
 export function isPlainProjection(spec: Document): boolean {
   return (
     Object.values(spec).every(
@@ -68,7 +66,7 @@ export function isPlainProjection(spec: Document): boolean {
   )
 }
 
-/** @throws PetalError BadValue unless it is a path or several */
+/** @throws PetalError BadValue unless it is a path or an array of paths */
 export function unsetProjection(spec: unknown, place: StagePlace): Document {
   const paths = Array.isArray(spec) ? (spec as readonly unknown[]) : [spec]
   if (paths.length === 0) throw stageError('BadValue', place, 'it takes at least one path')
@@ -91,7 +89,7 @@ function compileAddFields(spec: unknown, place: StagePlace, expressions: Express
   )
   return (document) => {
     let result = document
-    // Every value is of the document that came in.
+    // All values are computed from the original document.
     for (const { components, value } of fields) result = withValueAt(result, components, value(document), result)
     return result
   }
@@ -106,7 +104,7 @@ function compileReplaceRoot(newRoot: unknown, place: StagePlace, expressions: Ex
   }
 }
 
-/** Undefined for a document that is cut away. */
+/** Returns undefined for a document that is removed. */
 export function compileRedact(
   spec: unknown,
   place: StagePlace,
@@ -134,7 +132,7 @@ export function compileRedact(
   return redact
 }
 
-/** Paths with what is asked for at each; an object that is no operator is a path that goes on. */
+/** Returns the leaf paths with their values; an object that is not an operator extends the path. */
 function leaves(spec: Document, prefix: string, place: StagePlace): (readonly [path: string, value: unknown])[] {
   return Object.entries(spec).flatMap(([key, value]) => {
     if (key.startsWith('$')) throw stageError('FailedToParse', place, `a field cannot be named '${key}'`)

@@ -1,12 +1,13 @@
 /**
- * Fields that are computed and put into a document.
+ * Sets computed fields in documents.
  *
- * Invariant: what is given is never changed; what did not change is shared with the result.
+ * Invariant: the arguments are never changed; the result shares what did not change.
  */
 import { type Document, isPlainObject } from '../model/types.ts'
 
 /**
- * @param shape where it has an array on the path, each of its elements gets the value; `target` may not have it yet
+ * @param shape where it has an array on the path, the value is set in each of its elements, even if `target` does not
+ *   have the array yet
  * @param value undefined removes the field
  */
 export function withValueAt(target: Document, components: readonly string[], value: unknown, shape: unknown): Document {

@@ -1,22 +1,20 @@
-/**
- * Stages as they run: what each makes of documents, and whether it has to see all of them first.
- */
+/** Compiled stages: what each does to documents, and whether it has to see all of them first. */
 import type { Document } from '../model/types.ts'
 import type { Filter } from '../query/ast.ts'
 import type { CompiledFilter } from '../query/filter.ts'
 import type { StagePlace } from './errors.ts'
 import type { Expression } from './expression-compile.ts'
 
-/** Takes all documents before it gives one. */
+/** Takes all documents before it outputs one. */
 export interface Collector {
   add(document: Document): void
-  /** Documents, and undefined wherever it may be interrupted. */
+  /** Yields documents, and undefined wherever the work may be paused. */
   results(): Iterable<Document | undefined>
 }
 
-/** A pipeline of its own, over another collection. */
+/** A nested pipeline over another collection. */
 export interface ForeignPipeline {
-  /** May be undefined where the pipeline reads none. */
+  /** undefined if the pipeline reads no collection. */
   readonly collection: string | undefined
   readonly pipeline: Pipeline
 }
@@ -24,12 +22,12 @@ export interface ForeignPipeline {
 export interface Lookup {
   readonly as: readonly string[]
   readonly join: Join
-  /** Computed for each document, for the stages or the pipeline. */
+  /** Computed for each document, for use in the stages or the pipeline. */
   readonly variables: readonly { readonly name: string; readonly value: Expression }[]
 }
 
 export type Join =
-  /** The documents whose values are equal, and what the stages make of them. */
+  /** The documents with equal values, processed by the stages. */
   | {
       readonly kind: 'equality'
       readonly collection: string
@@ -37,33 +35,33 @@ export type Join =
       readonly foreignField: string
       readonly stages: readonly Stage[]
     }
-  /** What a pipeline gives. */
+  /** The results of a pipeline. */
   | {
       readonly kind: 'pipeline'
       readonly from: ForeignPipeline
-      /** It gives each document the same: it knows nothing of them, and leaves nothing to chance. */
+      /** The results are the same for every document: the pipeline uses no variables, and is deterministic. */
       readonly isShared: boolean
     }
 
-/** A search from document to document of another collection, by equal values. */
+/** A search from document to document in another collection, by equal values. */
 export interface GraphSearch {
   readonly collection: string
-  /** The values it begins with, computed for each document. */
+  /** The start values, computed for each document. */
   readonly start: Expression
-  /** Path of the values that lead on from a document that was found. */
+  /** Path of the values that lead from a document to further ones. */
   readonly from: string
   /** Path of the values by which documents are found. */
   readonly to: string
   readonly as: readonly string[]
-  /** Infinity for no end. */
+  /** Infinity for no limit. */
   readonly maxDepth: number
-  /** Where each document that was found is told how many steps it took. */
+  /** Path where each document found gets its depth, if requested. */
   readonly depth: readonly string[] | undefined
-  /** Compiles a filter, with what all documents of the search must match. */
+  /** Compiles a filter combined with the search's restriction. */
   readonly narrowed: (filter: Filter) => CompiledFilter
 }
 
-/** A stage, compiled. What keeps count between documents is made for each run. */
+/** A compiled stage. State between documents is created for each run. */
 export type Stage = { readonly place: StagePlace } & (
   | { readonly kind: 'each'; readonly apply: (document: Document) => Document | undefined }
   | { readonly kind: 'expand'; readonly apply: (document: Document) => readonly Document[] }
@@ -74,78 +72,78 @@ export type Stage = { readonly place: StagePlace } & (
   | { readonly kind: 'lookup'; readonly lookup: Lookup }
   | { readonly kind: 'graphLookup'; readonly search: GraphSearch }
   | { readonly kind: 'union'; readonly from: ForeignPipeline }
-  /** Comes first, and takes nothing. */
+  /** Comes first, and has no input. */
   | { readonly kind: 'documents'; readonly make: () => readonly Document[] }
 )
 
-/** Groups by the value on a path that are only counted. */
+/** Grouping by the value of a path, with counts only. */
 export interface TallyRead {
   readonly place: StagePlace
   /** Components of the path. */
   readonly path: readonly string[]
-  /** Makes the document of a group. */
+  /** Creates the output document of a group. */
   readonly document: (id: unknown, count: number) => Document
 }
 
-/** The leading stages, as one read. */
+/** The leading stages, merged into one read. */
 export interface LeadingRead {
-  /** As it was spelled, for explain(); undefined for all documents. */
+  /** As written by the caller, for explain(); undefined for all documents. */
   readonly filter: unknown
   readonly compiledFilter: CompiledFilter | undefined
-  /** The filter, narrowed by what its `$expr` implies by variables as they are now; undefined when they imply nothing. */
+  /** The filter narrowed by what its `$expr` implies for the current variables; undefined if they imply nothing. */
   readonly narrowed: (() => CompiledFilter | undefined) | undefined
   readonly sort: unknown
   readonly skip: number
   /** Infinity for no limit. */
   readonly limit: number
   readonly projection: Readonly<Document> | undefined
-  /** Makes one document of the number of matches instead, or none of 0. */
+  /** Returns a single document with the number of matches in their place; not called for 0. */
   readonly count: ((count: number) => Document) | undefined
-  /** Makes a document of each group of matches that have one value on a path instead. */
+  /** Counts matches by the value of a path in their place. */
   readonly tally: TallyRead | undefined
-  /** Places of the stages it stands for. */
+  /** Places of the stages merged into the read. */
   readonly places: readonly StagePlace[]
 }
 
-/** A read before its filter is compiled. */
+/** A read whose filter has not been compiled. */
 export type SpelledRead = Omit<LeadingRead, 'compiledFilter' | 'narrowed'>
 
 export interface Merge {
-  /** Paths by which a document is told to be the same. */
+  /** Paths by which documents are matched. */
   readonly on: readonly string[]
   /**
-   * What a document has on them; undefined where it will get an `_id` of its own.
-   * @throws PetalError BadValue for what can match no document, or several
+   * Returns a document's values of these paths; undefined if it will get a new `_id`.
+   * @throws PetalError BadValue for values that can match no document, or several
    */
   readonly valuesOn: (document: Document) => readonly unknown[] | undefined
   readonly whenMatched: WhenMatched
   readonly whenNotMatched: 'insert' | 'discard' | 'fail'
 }
 
-/** What becomes of a document that is there already. */
+/** What to do with a matching document. */
 export type WhenMatched =
   | { readonly kind: 'keep' }
   | { readonly kind: 'fail' }
   | { readonly kind: 'replace' | 'update'; readonly change: (target: Document, document: Document) => Document }
 
-/** What becomes of the documents that a pipeline gives, instead of their being handed out. */
+/** Writes the results of a pipeline instead of returning them. */
 export type WriteStage = { readonly place: StagePlace; readonly collection: string } & (
   | {
-      /** They take the place of all that the collection holds. */
+      /** Replaces the contents of the collection. */
       readonly kind: 'out'
     }
   | { readonly kind: 'merge'; readonly merge: Merge }
 )
 
 export interface Pipeline {
-  /** undefined where the first stage makes documents of its own. */
+  /** undefined if the first stage generates its own documents. */
   readonly read: LeadingRead | undefined
   readonly stages: readonly Stage[]
-  /** The last stage, where it writes; never of a pipeline inside of a stage. */
+  /** The last stage, if it writes; never in a nested pipeline. */
   readonly write: WriteStage | undefined
 }
 
-/** The other collections that a pipeline reads, those of the pipelines inside of it among them. */
+/** Returns the other collections that a pipeline reads, including those of nested pipelines. */
 export function foreignCollections({ stages }: Pick<Pipeline, 'stages'>): readonly string[] {
   const names = stages.flatMap((stage): readonly string[] => {
     switch (stage.kind) {

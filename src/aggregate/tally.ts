@@ -1,4 +1,4 @@
-/** How many documents have each value: groups that are only counted. */
+/** Counts documents by value: groups with counts only. */
 import { estimateBytes, type MemoryBudget } from '../model/memory-budget.ts'
 import type { Document } from '../model/types.ts'
 import { compileFieldPath, type FieldGetter } from './field-path.ts'
@@ -26,8 +26,8 @@ export class Tally {
   }
 
   /**
-   * @param id what idOf() gives of these documents
-   * @param first ordinal of one of them, below those of the others
+   * @param id as returned by idOf() for these documents
+   * @param first smallest ordinal of these documents
    */
   add(id: unknown, count: number, first: number): void {
     const key = groupKey(id)
@@ -41,7 +41,7 @@ export class Tally {
     group.first = Math.min(group.first, first)
   }
 
-  /** In the order of their first documents. */
+  /** Yields the groups in the order of their first documents. */
   *results(): Iterable<Document> {
     const groups = [...this.#groups.values()].sort((a, b) => a.first - b.first)
     for (const { id, count } of groups) yield this.#read.document(id, count)

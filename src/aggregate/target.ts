@@ -1,4 +1,4 @@
-/** The collection that a stage writes to. */
+/** The target collection of a writing stage. */
 import { isPlainObject } from '../model/types.ts'
 import { checkKeys } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'

@@ -1,19 +1,22 @@
-/** How far time zones are from UTC: each name has one formatter for the whole process. */
+/** Offsets of time zones from UTC, with one cached formatter per name for the whole process. */
 
 interface Zone {
   readonly formatter: Intl.DateTimeFormat
-  /** Offsets of quarters of an hour that were asked for: they change at the end of one. */
+  /** Cached offsets by quarter of an hour; offsets only change between quarters. */
   readonly offsets: Map<number, number>
 }
 
 const quarterMilliseconds = 900_000
-/** Asking Intl takes some microseconds, and a calendar operator asks for the days around its date, too. */
+/** Asking Intl takes some microseconds, and calendar operators also ask for the days around a date. */
 const maxOffsets = 1000
-/** Names come from pipelines: there are some hundred, and callers may make up spellings. */
+/** Limited, because names come from pipelines: there are some hundred zones, but callers may make up spellings. */
 const maxZones = 1000
 const zones = new Map<string, Zone>()
 
-/** Minutes, not always whole ones, that a zone, by name or as an offset, is ahead of UTC at a time. @throws TypeError for a zone that is unknown */
+/**
+ * Returns the offset of a zone, given by name or as an offset, in minutes ahead of UTC. @throws TypeError for an
+ * unknown zone
+ */
 export function offsetAt(timezone: string, date: Date): number {
   if (timezone === 'UTC') return 0
   const fixed = /^([+-])(\d\d)(?::?(\d\d))?$/.exec(timezone)

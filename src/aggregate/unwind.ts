@@ -1,4 +1,4 @@
-/** `$unwind`: a document for each element of an array. */
+/** `$unwind`: outputs a document for each element of an array. */
 import { type Document, isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { checkKeys, pathOf } from './arguments.ts'

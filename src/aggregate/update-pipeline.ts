@@ -1,11 +1,11 @@
 /**
- * Updates that are pipelines: `[{ $set: { total: { $add: ['$a', '$b'] } } }, { $unset: 'a' }]` → document in, new document out.
+ * Updates by pipelines: `[{ $set: { total: { $add: ['$a', '$b'] } } }, { $unset: 'a' }]` maps a document to a new one.
  *
  * Invariants:
- * 1. Those of every update (query/update/update.ts): a document that is given is never changed, `_id` never changes, not even
- *    where a stage leaves it out, and what changes nothing returns the very same document.
- * 2. The pipeline is copied: changing it later changes nothing.
- * 3. What is malformed is found before a document is asked for: by compiling, or for operators by ready().
+ * 1. Those of every update (query/update/update.ts): the input document is never changed, `_id` never changes, even if
+ *    a stage omits it, and an update that changes nothing returns the same document.
+ * 2. The pipeline is copied: later changes to it have no effect.
+ * 3. Errors in the pipeline are detected before a document is processed: by compiling, or for operators by ready().
  */
 import type { Document } from '../model/types.ts'
 import { type Update, withFields } from '../query/update/update.ts'
@@ -15,15 +15,15 @@ import { parseStages } from './parse.ts'
 import { compileReshape } from './reshape.ts'
 
 export interface UpdatePipeline {
-  /** REQUIRES: ready() was awaited, if there is one. */
+  /** REQUIRES: ready() was awaited, if defined. */
   readonly change: Update
-  /** Loads operators, once; undefined where there are none. */
+  /** Loads operators, once; undefined if there are none. */
   readonly ready: (() => Promise<void>) | undefined
 }
 
 /**
- * @throws PetalError that names the stage and its position, InvalidOptions for one that an update may not have; so do ready() and the
- *   compiled update, which throws ImmutableField as well
+ * @throws PetalError naming the stage and its position, InvalidOptions for a stage that updates do not allow; likewise
+ *   ready() and the compiled update, which may also throw ImmutableField
  * @example
  * const { change, ready } = compileUpdatePipeline([{ $set: { total: { $add: ['$a', '$b'] } } }], new Expressions())
  * await ready?.()
@@ -38,8 +38,8 @@ export function compileUpdatePipeline(pipeline: unknown, expressions: Expression
 }
 
 /**
- * What a pipeline makes of a document, which it does not change.
- * @param within the stage that it is part of
+ * Compiles a pipeline to a function from document to document, which does not change its argument.
+ * @param within the stage that contains the pipeline
  */
 export function compileChange(
   pipeline: unknown,

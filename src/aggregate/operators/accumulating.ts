@@ -1,4 +1,4 @@
-/** Accumulators within expressions: over several values, or over the elements of one that is an array. */
+/** Accumulators as expressions: over several arguments, or over the elements of a single array. */
 import { accumulatorClass } from '../accumulators.ts'
 import { listOf, type Operator, type Operators } from './operator.ts'
 import { compileRanks } from './percentiles.ts'

@@ -1,4 +1,4 @@
-/** Every operator of expressions, by name. */
+/** All expression operators, by name. */
 import { accumulatingOperators } from './accumulating.ts'
 import { arithmeticOperators } from './arithmetic.ts'
 import { arrayOperators } from './arrays.ts'

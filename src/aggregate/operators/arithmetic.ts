@@ -1,4 +1,4 @@
-/** Sums, products, quotients and remainders of numbers of all kinds, and dates among them. */
+/** Arithmetic on numbers of all types, and on dates. */
 import { Decimal128 } from 'bson'
 import { decimalOf, difference, negate, type PlainNumber, product } from '../../model/arithmetic.ts'
 import { cutDecimal, type Decimal, divideDecimals, toDecimal128 } from '../../model/decimal.ts'
@@ -49,10 +49,10 @@ export const arithmeticOperators: Operators = {
   })
 }
 
-/** null when an argument is null or missing; a date and milliseconds are a date. */
+/** Returns null if an argument is null or missing. A date plus milliseconds is a date. */
 function addAll(values: readonly unknown[], name: string): unknown {
   const [a, b] = values
-  // Of two there is no rounding error to keep.
+  // A sum of two needs no compensation.
   if (values.length === 2 && typeof a === 'number' && typeof b === 'number') return 0 + a + b
   if (values.some(isNil)) return null
   const dates = values.filter((value) => value instanceof Date)
@@ -74,7 +74,7 @@ function dateSum(values: readonly unknown[], name: string): Date {
   return dateOf((values[at] as Date).getTime() + Number(total), name)
 }
 
-/** null when one of them is null or missing; two dates are milliseconds apart. */
+/** Returns null if an argument is null or missing. The difference of two dates is in milliseconds. */
 export function subtract([a, b]: readonly unknown[], name: string): unknown {
   if (isNil(a) || isNil(b)) return null
   if (a instanceof Date) {
@@ -100,7 +100,7 @@ function wholeNumber(value: PlainNumber, name: string): bigint {
 
 type Pair = readonly [PlainNumber, PlainNumber]
 
-/** null when one of them is null or missing. @throws TypeError for a divisor that is zero */
+/** Returns null if an argument is null or missing. @throws TypeError for a divisor of zero */
 function dividing([a, b]: readonly unknown[], name: string): Pair | null {
   if (isNil(a) || isNil(b)) return null
   const pair: Pair = [numberOf(a, name), numberOf(b, name)]
@@ -123,7 +123,7 @@ function isDecimal(pair: Pair): boolean {
   return pair.some((value) => value instanceof Decimal128)
 }
 
-/** @param doubles what NaN and the infinities give */
+/** @param doubles used for NaN and infinities */
 function inDecimals(
   [a, b]: Pair,
   decimals: (a: Decimal, b: Decimal) => Decimal,
@@ -134,14 +134,14 @@ function inDecimals(
   return Decimal128.fromString(String(doubles(toDouble(a), toDouble(b))))
 }
 
-/** Of the sign of the dividend. */
+/** The result has the sign of the dividend. */
 function decimalRemainder(a: Decimal, b: Decimal): Decimal {
   const exponent = Math.min(a.exponent, b.exponent)
   const [x, y] = [a, b].map((each) => each.coefficient * 10n ** BigInt(each.exponent - exponent)) as [bigint, bigint]
   return { coefficient: x % y, exponent }
 }
 
-/** @param direction 1 for the whole number above, -1 for the one below */
+/** @param direction 1 to round up, -1 to round down */
 function wholeNear(value: PlainNumber, direction: 1 | -1): PlainNumber {
   if (typeof value === 'bigint') return value
   if (typeof value === 'number') return direction === 1 ? Math.ceil(value) : Math.floor(value)
@@ -153,14 +153,14 @@ function wholeNear(value: PlainNumber, direction: 1 | -1): PlainNumber {
   return toDecimal128({ coefficient: isBeyond ? coefficient + BigInt(direction) : coefficient, exponent: 0 })
 }
 
-/** Of integers that a 64-bit one is among it is one, too, as long as it fits. */
+/** If one of two integers has 64 bits, so does the result, provided it fits. */
 function raised(value: PlainNumber, power: PlainNumber, name: string): PlainNumber {
   const [base, exponent] = [toDouble(value), toDouble(power)]
   if (base === 0 && exponent < 0) throw new TypeError(`${name} cannot raise 0 to a negative power`)
   if (isDecimal([value, power])) return Decimal128.fromString(String(base ** exponent))
   const isLong = typeof value === 'bigint' || typeof power === 'bigint'
   if (!isLong || !isInteger(value) || !isInteger(power) || exponent < 0) return base ** exponent
-  // Beyond that only powers of -1, 0 and 1 fit.
+  // Beyond that, only powers of -1, 0 and 1 fit.
   const steps = Math.abs(base) <= 1 ? BigInt(power) % 2n || 2n : BigInt(Math.min(exponent, 64))
   const result = BigInt(value) ** (exponent === 0 ? 0n : steps)
   return BigInt.asIntN(64, result) === result ? result : base ** exponent

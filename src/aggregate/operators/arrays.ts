@@ -1,11 +1,11 @@
-/** Operators over arrays as they are: elements by position, parts, and arrays of arrays. */
+/** Operators on arrays: elements by position, slices, and arrays of arrays. */
 import { PetalError } from '../../model/errors.ts'
 import { defaultBudgetBytes } from '../../model/memory-budget.ts'
 import { describeType } from '../../query/errors.ts'
 import { compareInExpression, isNil } from '../expression-values.ts'
 import { arrayOf, fieldsOf, integerOf, type Operator, type Operators, over, unary } from './operator.ts'
 
-/** What `$range` may make: so many numbers are what an operation may hold. */
+/** Maximum length of a `$range`, limited by the memory that an operation may use. */
 const maxRange = defaultBudgetBytes / 16
 
 export const arrayOperators: Operators = {
@@ -82,7 +82,7 @@ export const arrayOperators: Operators = {
   }
 }
 
-/** The element at one end; nothing of an empty array. */
+/** Returns the first or last element; missing for an empty array. */
 function end(position: 0 | -1): Operator {
   return unary((value, name) => (isNil(value) ? null : arrayOf(value, name).at(position)))
 }

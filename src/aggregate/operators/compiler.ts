@@ -1,7 +1,8 @@
 /**
- * Compiles operators, and the expressions inside of them, where variables of `$map`, `$filter`, `$reduce` and `$let` are known.
+ * Compiles operators and the expressions nested in them, with the variables of `$map`, `$filter`, `$reduce` and `$let`
+ * in scope.
  *
- * Invariant: a variable is a place that its operator fills before each evaluation of what may read it.
+ * Invariant: a variable is a slot that its operator fills before each evaluation of an expression that may read it.
  */
 import { assertOperatorCollated } from '../collated.ts'
 import { isConstant } from '../constants.ts'
@@ -17,7 +18,7 @@ const currentName = 'CURRENT'
 interface Outer extends Omit<Resolver, 'operation'> {
   /** Whether a variable has one value for all documents. */
   readonly isFixed: (name: string) => boolean
-  /** Strings are not to compare by code point. */
+  /** Whether there is a collation, under which strings must not be compared by code point. */
   readonly isCollated: boolean
 }
 
@@ -64,7 +65,7 @@ export class OperatorCompiler implements Compiler, Resolver {
     return isConstant(expression, (name) => !this.#variables.has(name) && this.#outer.isFixed(name))
   }
 
-  /** An accumulator that is given a group's documents. */
+  /** Compiles an accumulator that takes all documents of a group. */
   accumulator(name: string, argument: unknown): GroupAccumulator {
     const accumulator = compileGroupAccumulator(name, argument, this)
     if (accumulator !== undefined) return accumulator

@@ -1,4 +1,4 @@
-/** `$type`, `$convert` and its short forms: what types values have, and which become which. */
+/** `$type`, `$convert` and its shorthands: the types of values, and conversions between them. */
 import { calculateObjectSize, Decimal128, ObjectId, type Timestamp } from 'bson'
 import { parseDecimal, toDecimal128 } from '../../model/decimal.ts'
 import { truncateToInt64 } from '../../model/integers.ts'
@@ -16,7 +16,7 @@ const maxPower = 7000
 
 type Conversion = (value: unknown) => unknown
 
-/** By name and by number, of values that are neither null nor missing. */
+/** Conversions by type name and number, of values that are neither null nor missing. */
 const conversions: readonly (readonly [name: string, code: number, convert: Conversion])[] = [
   ['double', 1, toDouble],
   ['string', 2, toText],
@@ -91,7 +91,7 @@ function conversionTo(target: unknown, name: string): Conversion | undefined {
   throw new TypeError(`${name}: to must be one of ${conversions.map(([known]) => known).join(', ')}`)
 }
 
-/** Numbers are `int` where 32 bits hold them, and `double` otherwise; a bigint is `long`. */
+/** Numbers are `int` if they fit in 32 bits, and `double` otherwise; a bigint is a `long`. */
 function typeName(value: unknown): string {
   if (value === undefined) return 'missing'
   if (typeOf(value) !== Type.number) return typeNames[typeOf(value)]
@@ -106,7 +106,7 @@ function partOf(value: unknown, name: string, part: 't' | 'i'): bigint | null {
   throw new TypeError(`${name} takes a timestamp, got ${describe(value)}`)
 }
 
-/** @throws TypeError for values that have no text */
+/** @throws TypeError for values that cannot be converted to a string */
 function toText(value: unknown): string {
   switch (typeOf(value)) {
     case Type.string:
@@ -129,7 +129,7 @@ function toObjectId(value: unknown): unknown {
   return fail('objectId', value)
 }
 
-/** Milliseconds for numbers, but not for booleans. */
+/** Numbers are milliseconds; booleans cannot be converted. */
 function toDate(value: unknown): Date {
   if (isNumber(value)) {
     const date = new Date(Math.trunc(Number(String(value))))
@@ -158,7 +158,7 @@ function toLong(value: unknown): bigint {
   return value instanceof Date ? BigInt(value.getTime()) : toInteger(value, 'long')
 }
 
-/** Numbers lose what is behind the point; text must have nothing there. */
+/** Fractions of numbers are truncated; strings must not have any. */
 function toInteger(value: unknown, type: string): bigint {
   if (typeof value === 'boolean') return BigInt(value)
   if (isNumber(value)) return truncateToInt64(value) ?? fail(type, value)
@@ -172,13 +172,13 @@ function toDecimal(value: unknown): Decimal128 {
   if (value instanceof Date) return Decimal128.fromString(String(value.getTime()))
   const plain = isNumber(value) ? unwrapNumber(value) : fromText(value, 'decimal')
   if (plain instanceof Decimal128) return plain
-  // Of a double 15 digits count, as everywhere beside decimals.
+  // A double has 15 significant digits, as everywhere in decimal arithmetic.
   const isExact = typeof plain === 'bigint' || Number.isSafeInteger(plain)
   const decimal = parseDecimal(isExact ? String(plain) : plain.toPrecision(15))
   return decimal === undefined ? Decimal128.fromString(String(plain)) : toDecimal128(decimal)
 }
 
-/** The digits of a number, and nothing around them. */
+/** Parses the digits of a number, with nothing around them. */
 function fromText(value: unknown, type: string): Decimal128 | number {
   if (typeof value === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value)) {
     return (type === 'decimal' ? decimalOfText(value) : doubleOfText(value)) ?? fail(type, value)

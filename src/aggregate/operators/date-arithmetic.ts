@@ -1,6 +1,6 @@
 /**
- * `$dateAdd`, `$dateSubtract`, `$dateDiff` and `$dateTrunc`. Days and longer units are counted on the calendar of a time zone,
- * shorter ones last as long everywhere.
+ * `$dateAdd`, `$dateSubtract`, `$dateDiff` and `$dateTrunc`. Days and longer units follow the calendar of a time zone;
+ * shorter ones have a fixed length.
  */
 import { exactInt64 } from '../../model/integers.ts'
 import type { Document } from '../../model/types.ts'
@@ -25,7 +25,7 @@ const days: Readonly<Record<string, number>> = { week: 7, day: 1 }
 const months: Readonly<Record<string, number>> = { year: 12, quarter: 3, month: 1 }
 const units = [months, days, milliseconds].flatMap((group) => Object.keys(group))
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
-/** Bins of `$dateTrunc` are counted from the first of January of this year. */
+/** Bins of `$dateTrunc` start at January 1 of this year. */
 const firstYear = 2000
 
 export const dateArithmeticOperators: Operators = {
@@ -39,7 +39,7 @@ export const dateArithmeticOperators: Operators = {
     const unit = unitOf(values.unit, name)
     const [start, end] = [values.startDate, values.endDate].map((value) => instantOf(value, name)) as [number, number]
     const counted = (instant: number): number => countOf(instant, unit, zone, firstDay)
-    // -0 is 0.
+    // Turns -0 into 0.
     return counted(end) - counted(start) + 0
   }),
   $dateTrunc: named(['date', 'unit'], ['binSize', 'timezone', 'startOfWeek'], (values, name) => {
@@ -63,7 +63,7 @@ function moved(values: Document, name: string, sign: 1 | -1): Date | null {
   const start = instantOf(startDate, name)
   const length = milliseconds[unit]
   if (length !== undefined) return dateOf(start + by * length, name)
-  // A time that clocks show twice stays the one that it is.
+  // Keeps an ambiguous local time, which clocks show twice, as it is.
   if (by === 0) return new Date(start)
   const local = localOf(start, zone)
   const dayCount = days[unit]
@@ -72,7 +72,7 @@ function moved(values: Document, name: string, sign: 1 | -1): Date | null {
   return dateOf(instantOfLocal(dateOf(result, name).getTime(), zone), name)
 }
 
-/** The last day of a month that has no such day. */
+/** If the month has no such day, returns its last day. */
 function monthsLater(local: number, count: number): number {
   const { day, ...clock } = clockOf(local)
   const first = { ...clock, month: clock.month + count }
@@ -80,11 +80,11 @@ function monthsLater(local: number, count: number): number {
   return localOfClock({ ...first, day: Math.min(day, last) })
 }
 
-/** How many of the unit have begun since some time that is the same for all instants. */
+/** Returns how many units have started since a fixed point in time. */
 function countOf(instant: number, unit: string, zone: string, firstDay: number): number {
   const length = milliseconds[unit]
   if (length !== undefined) {
-    // Hours begin where those of the zone do, though they are counted as they pass.
+    // Hours have a fixed length, but start where those of the time zone do.
     const offset = unit === 'hour' ? offsetOf(instant, zone) % length : 0
     return Math.floor((instant + offset) / length)
   }
@@ -112,7 +112,7 @@ function truncated(instant: number, unit: string, size: number, zone: string, fi
   return instantOfLocal(localOfClock({ year, month: month - back }), zone)
 }
 
-/** The day that the first week of the first year begins on. */
+/** Returns the first day of the first week of the first year. */
 function firstWeek(firstDay: number): number {
   const first = localOfClock({ year: firstYear })
   return daysOf(first) + modulo(firstDay - weekday(first), 7)
@@ -122,14 +122,14 @@ function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor
 }
 
-/** @throws TypeError unless it is one */
+/** @throws TypeError unless it is a unit */
 export function unitOf(value: unknown, name: string): string {
   const unit = stringOf(value, `${name}: unit`)
   if (units.includes(unit)) return unit
   throw new TypeError(`${name}: unit must be one of ${units.join(', ')}, not '${unit}'`)
 }
 
-/** undefined for a month and what is longer: they are not all alike. */
+/** Returns undefined for months and longer units, whose length varies. */
 export function unitMilliseconds(unit: string): number | undefined {
   const dayCount = days[unit]
   return dayCount === undefined ? milliseconds[unit] : dayCount * dayMilliseconds

@@ -1,11 +1,11 @@
-/** Dates read from text: ISO 8601 and its relatives, or as a format says. */
+/** Parses dates from text: ISO 8601 and similar formats, or a given format. */
 import { clockOf, instantOfLocal, localOfClock, localOfIsoWeek, monthNames } from './date-values.ts'
 
-/** Text that is no date, as opposed to a malformed format: `onError` is given for it. */
+/** The text is not a date; `onError` applies, unlike for a malformed format. */
 export class DateError extends TypeError {}
 
 const months = monthNames.map((name) => name.toLowerCase())
-/** Hours before or after UTC. */
+/** Hours ahead of UTC. */
 const zoneHours: Readonly<Record<string, number>> = {
   UTC: 0,
   GMT: 0,
@@ -60,9 +60,9 @@ const specifiers: Readonly<Record<string, string>> = {
 type Fields = Readonly<Record<string, string | undefined>>
 
 /**
- * @param timezone of text that names none; UTC when it is undefined
- * @param format with specifiers; without one it is ISO 8601, loosely
- * @throws DateError for text that is none; TypeError for a format that is malformed
+ * @param timezone for text that names none; UTC if undefined
+ * @param format with specifiers; if undefined, ISO 8601, loosely
+ * @throws DateError if the text is not a date; TypeError for a malformed format
  */
 export function parseDate(text: string, timezone: string | undefined, format?: string): Date {
   const patterns = format === undefined ? usual : [patternOf(format)]
@@ -95,7 +95,7 @@ function patternOf(format: string): RegExp {
   }
 }
 
-/** @param hasFirstDay whether a month by itself is its first day */
+/** @param hasFirstDay whether a month without a day means its first day */
 function localOfFields(fields: Fields, text: string, hasFirstDay: boolean): number {
   const time = {
     hour: partOf(fields, 'hour', 0, 23, text) ?? 0,
@@ -138,7 +138,7 @@ function partOf(fields: Fields, name: string, least: number, most: number, text:
   throw new DateError(`'${text}' has the ${name} ${digits}`)
 }
 
-/** Minutes that the text itself says it is ahead of UTC. */
+/** Returns the offset given in the text, in minutes ahead of UTC. */
 function offsetOf(fields: Fields, text: string): number | undefined {
   if (fields.offset !== undefined) return Number(fields.offset)
   const name = fields.zone?.toUpperCase()
@@ -153,7 +153,7 @@ function offsetOf(fields: Fields, text: string): number | undefined {
   return hours * 60
 }
 
-/** A to M without J are ahead of UTC, N to Y behind it. */
+/** Letters A to M without J are ahead of UTC, N to Y behind it. */
 function militaryHours(letter: string): number | undefined {
   if (letter === 'Z') return 0
   const ahead = 'ABCDEFGHIKLM'.indexOf(letter)

@@ -1,4 +1,4 @@
-/** Operators that take dates apart, and put them together. */
+/** Operators that take dates apart and put them together. */
 
 import { exactInt64 } from '../../model/integers.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
@@ -58,7 +58,7 @@ export const datePartOperators: Operators = {
   }
 }
 
-/** Over a date, by itself or with its time zone; null where there is none. */
+/** An operator on a date, given alone or with a time zone; null if there is no date or zone. */
 function reading(read: (local: number) => number): Operator {
   const withZone = named(['date'], ['timezone'], (values, name) => {
     if (isNil(values.date)) return null
@@ -89,7 +89,7 @@ function fromParts(values: Document, name: string): Date | null {
   return dateOf(instantOfLocal(ofDay, zone), name)
 }
 
-/** What other parts than the year may be is what 16 bits hold; seconds may be as many as there are. */
+/** Parts other than the year must fit in 16 bits, except for seconds and milliseconds. */
 function rangeOf(part: string): readonly [least: number, most: number] {
   if (part === 'year' || part === 'isoWeekYear') return [1, 9999]
   if (part === 'second' || part === 'millisecond') return [-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]

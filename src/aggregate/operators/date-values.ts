@@ -1,7 +1,7 @@
 /**
- * Dates of expressions: instants, and what clocks of a time zone show then.
+ * Dates in expressions: instants, and the local time that clocks of a time zone show.
  *
- * A local time is kept as the milliseconds of the instant at which clocks of UTC show it.
+ * A local time is represented by the milliseconds of the instant at which UTC clocks show it.
  */
 import type { ObjectId, Timestamp } from 'bson'
 import { type Document, Type, typeOf } from '../../model/types.ts'
@@ -26,7 +26,7 @@ export const monthNames = [
   'December'
 ]
 
-/** Milliseconds of a date, or of when an ObjectId or a timestamp was made. */
+/** Returns the milliseconds of a date, or of the creation of an ObjectId or a timestamp. */
 export function instantOf(value: unknown, what: string): number {
   if (value instanceof Date) return value.getTime()
   if (value !== undefined && typeOf(value) === Type.objectId) {
@@ -36,14 +36,14 @@ export function instantOf(value: unknown, what: string): number {
   throw new TypeError(`${what} takes a date, got ${describe(value)}`)
 }
 
-/** @throws TypeError for an instant that no date has */
+/** @throws TypeError for an instant outside of the range of dates */
 export function dateOf(instant: number, name: string): Date {
   const date = new Date(instant)
   if (Number.isNaN(date.getTime())) throw new TypeError(`${name} gives no date: it would be out of range`)
   return date
 }
 
-/** UTC when no zone is given; null for one that is null or missing. */
+/** Returns UTC if no zone is given; null if it is null or missing. */
 export function zoneOf(values: Document, name: string): string | null {
   if (!Object.hasOwn(values, 'timezone')) return 'UTC'
   const zone = values.timezone ?? null
@@ -59,7 +59,10 @@ export function localOf(instant: number, zone: string): number {
   return instant + offsetOf(instant, zone)
 }
 
-/** The first instant at which clocks show it; where they skip it, they are read as before the change. */
+/**
+ * Returns the first instant at which clocks show the local time; if they skip it, uses the offset from before the
+ * change.
+ */
 export function instantOfLocal(local: number, zone: string): number {
   const before = offsetOf(local - dayMilliseconds, zone)
   const after = offsetOf(local + dayMilliseconds, zone)
@@ -73,7 +76,7 @@ export function offsetOf(instant: number, zone: string): number {
 
 export interface Clock {
   readonly year: number
-  /** From 1, as days. */
+  /** From 1, like days. */
   readonly month: number
   readonly day: number
   readonly hour: number
@@ -95,11 +98,11 @@ export function clockOf(local: number): Clock {
   }
 }
 
-/** Parts beyond their range are carried on to the next: month 13 is January. */
+/** Parts out of range carry over: month 13 is January. */
 export function localOfClock(clock: Partial<Clock> & Pick<Clock, 'year'>): number {
   const { year, month = 1, day = 1, hour = 0, minute = 0, second = 0, millisecond = 0 } = clock
   const date = new Date(0)
-  // Date.UTC takes the years 0 to 99 for those of a century.
+  // Date.UTC() maps the years 0 to 99 to 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day)
   return date.setUTCHours(hour, minute, second, millisecond)
 }
@@ -118,7 +121,7 @@ export function weekday(local: number): number {
   return new Date(local).getUTCDay()
 }
 
-/** Weeks begin on Sundays; days before the first one are week 0. */
+/** Weeks start on Sunday; days before the first Sunday are in week 0. */
 export function weekOf(local: number): number {
   return Math.floor((dayOfYear(local) + 6 - weekday(local)) / 7)
 }
@@ -130,7 +133,7 @@ export interface IsoWeek {
   readonly day: number
 }
 
-/** A week belongs to the year that has its Thursday. */
+/** A week belongs to the year that contains its Thursday. */
 export function isoWeekOf(local: number): IsoWeek {
   const day = weekday(local) || 7
   const thursday = local + (4 - day) * dayMilliseconds

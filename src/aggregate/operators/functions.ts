@@ -1,4 +1,7 @@
-/** Functions of real numbers, computed as doubles: of a Decimal128 they are one with as many digits. Bits of integers. */
+/**
+ * Functions of real numbers, computed with doubles; for a Decimal128, the result is a Decimal128 of the same precision.
+ * Bitwise operators on integers.
+ */
 import { Decimal128 } from 'bson'
 import type { PlainNumber } from '../../model/arithmetic.ts'
 import { exactInt64 } from '../../model/integers.ts'
@@ -62,7 +65,7 @@ function real(compute: (x: number) => number, isInDomain: (x: number) => boolean
   })
 }
 
-/** −0 stays what it is. */
+/** Preserves −0. */
 function doubleOf(value: PlainNumber): number {
   return Number(String(typeof value === 'number' && Object.is(value, -0) ? '-0' : value))
 }
@@ -91,7 +94,7 @@ function isDecimal128(value: object | number | bigint): boolean {
   return (value as { readonly _bsontype?: unknown })._bsontype === 'Decimal128'
 }
 
-/** 64 bits where one of them has as many: a bigint, or what 32 bits do not hold. */
+/** The result has 64 bits if an argument does: a bigint, or a number that does not fit in 32 bits. */
 function likeIntegers(result: bigint, values: readonly unknown[]): number | bigint {
   const isShort = values.every((value) => (typeof value === 'number' ? (value | 0) === value : isInt32(value)))
   return isShort ? Number(result) : result

@@ -1,6 +1,6 @@
 /**
- * Accumulators that are given all of a group's documents at once. Most select: of what each document gives they take some, in the order
- * of the documents or sorted. `$setWindowFields` keeps what the documents of a window give in that order.
+ * Accumulators that take all documents of a group at once. Most of them select some of the documents' values, in
+ * document order or sorted. `$setWindowFields` keeps the values of a window in that order.
  */
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
@@ -11,22 +11,22 @@ import { arrayOf, type Compiler, copiesOf, fieldsOf, mostOf } from './operator.t
 import { fromEnd, fromStart, picks } from './ordering.ts'
 import { ascending, compileRanks, rankable } from './percentiles.ts'
 
-/** @param id of the group: what `n` and `initArgs` are evaluated for */
+/** @param id of the group, for evaluating `n` and `initArgs` */
 export type GroupAccumulator = (documents: readonly Document[], id: unknown) => unknown
 
 export interface Selection {
-  /** What a document gives; undefined where it is passed over. */
+  /** Returns the value of a document; undefined to ignore the document. */
   readonly give: (document: Document) => unknown
-  /** Undefined for the order of the documents; what is equal keeps that. */
+  /** undefined for document order, which equal values keep in any case. */
   readonly compare: ((a: unknown, b: unknown) => number) | undefined
   /**
-   * @param given in that order
+   * @param given values in that order
    * @param id of the group
    */
   readonly result: (given: readonly unknown[], id: unknown) => unknown
 }
 
-/** undefined for a name that is none. @throws TypeError for a malformed argument */
+/** Returns undefined for an unknown name. @throws TypeError for a malformed argument */
 export function compileGroupAccumulator(
   name: string,
   argument: unknown,
@@ -42,7 +42,7 @@ export function compileGroupAccumulator(
   }
 }
 
-/** undefined for a name that is none. @throws TypeError for a malformed argument */
+/** Returns undefined for an unknown name. @throws TypeError for a malformed argument */
 export function compileSelection(name: string, argument: unknown, compiler: Compiler): Selection | undefined {
   switch (name) {
     case '$top':
@@ -75,13 +75,13 @@ export function compileSelection(name: string, argument: unknown, compiler: Comp
   }
 }
 
-/** What the document at one end of an order gives. */
+/** The value of a document, with its sort key. */
 interface Placed {
   readonly key: SortKey
   readonly value: unknown
 }
 
-/** One end of the documents in an order. */
+/** Selects from one end of the sorted documents. */
 function outermost(name: string, argument: unknown, compiler: Compiler): Selection {
   const isOne = !name.endsWith('N')
   const fields = fieldsOf(argument, name, ['sortBy', 'output', ...(isOne ? [] : ['n'])], [])
@@ -104,7 +104,7 @@ function outermost(name: string, argument: unknown, compiler: Compiler): Selecti
 
 type Callback = (...values: unknown[]) => unknown
 
-/** REQUIRES: the parts were found to be functions. */
+/** REQUIRES: the parts are functions. */
 function accumulator(name: string, argument: unknown, compiler: Compiler): GroupAccumulator {
   const optional = ['initArgs', 'merge', 'finalize', 'lang']
   const fields = fieldsOf(argument, name, ['init', 'accumulate', 'accumulateArgs'], optional)

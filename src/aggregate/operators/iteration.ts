@@ -10,7 +10,7 @@ export const iterationOperators: Operators = {
     if (!isPlainObject(fields.vars)) {
       throw new TypeError(`${name}: vars takes an object, not ${describeType(fields.vars)}`)
     }
-    // None of them sees another.
+    // Compiled outside of the new scope: the variables do not see each other.
     const values = Object.values(fields.vars).map((value) => compiler.compile(value))
     const inner = compiler.declaring(Object.keys(fields.vars))
     const body = inner.compiler.compile(fields.in)
@@ -75,7 +75,7 @@ export const iterationOperators: Operators = {
   }
 }
 
-/** The array that is gone through, and the variable that is its elements one after the other. */
+/** Compiles the array to iterate over, and the variable for its elements. */
 function elements(input: unknown, as: unknown, name: string, compiler: Parameters<Operators[string]>[1]) {
   if (typeof as !== 'string') throw new TypeError(`${name}: as takes a string, not ${describeType(as)}`)
   const value = compiler.compile(input)

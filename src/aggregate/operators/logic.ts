@@ -1,4 +1,4 @@
-/** Constants, comparisons, conditions, and the caller's functions. */
+/** Constants, comparisons, conditionals, and the caller's functions. */
 import { isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import type { Expression } from '../expression-compile.ts'

@@ -1,4 +1,4 @@
-/** Operators over the fields of objects. */
+/** Operators on the fields of objects. */
 import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { isNil } from '../expression-values.ts'
 import { arrayOf, describe, fieldsOf, named, type Operators, stringOf, unary } from './operator.ts'
@@ -21,7 +21,7 @@ export const objectOperators: Operators = {
     return result
   }),
   $getField: (argument, compiler, name) => {
-    // An object that is no operator has the arguments by name; anything else is the field.
+    // An object that is not an operator contains named arguments; anything else is the field.
     const hasOptions = isPlainObject(argument) && !Object.keys(argument)[0]?.startsWith('$')
     const { field, input = '$$CURRENT' } = hasOptions
       ? fieldsOf(argument, name, ['field'], ['input'])
@@ -38,7 +38,7 @@ export const objectOperators: Operators = {
   $unsetField: named(['field', 'input'], [], withField)
 }
 
-/** Without a value there is no field. */
+/** A missing value removes the field. */
 function withField({ field, input, value }: Document, name: string): Document | null {
   const key = keyOf(field, `${name}: field`)
   if (isNil(input)) return null

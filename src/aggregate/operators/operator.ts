@@ -1,4 +1,4 @@
-/** What an operator is, and the ways in which operators take their arguments. */
+/** Types of operators, and helpers for their arguments. */
 import { cloneValue } from '../../model/clone.ts'
 import { exactInt64 } from '../../model/integers.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
@@ -6,26 +6,27 @@ import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../
 import { describeType } from '../../query/errors.ts'
 import type { Expression } from '../expression-compile.ts'
 
-/** What a variable is now. */
+/** A variable with its current value. */
 export interface Variable {
   value: unknown
 }
 
 export interface Compiler {
   compile(expression: unknown): Expression
-  /** A compiler that knows more variables. @throws TypeError for a name that no variable may have */
+  /** Returns a compiler with additional variables in scope. @throws TypeError for an invalid variable name */
   declaring(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] }
 }
 
 /**
- * @param argument as the pipeline has it
- * @throws TypeError for a malformed argument; the function it returns for values that the operator does not take
+ * @param argument as written in the pipeline
+ * @throws TypeError for a malformed argument; the returned function throws it for values that the operator does not
+ *   accept
  */
 export type Operator = (argument: unknown, compiler: Compiler, name: string) => Expression
 
 export type Operators = Readonly<Record<string, Operator>>
 
-/** Over a list of arguments; one alone may stand without its array. */
+/** An operator on a list of arguments; a single one need not be in an array. */
 export function over(
   least: number,
   most: number,
@@ -45,12 +46,15 @@ export function over(
   }
 }
 
-/** Over one argument, which may stand in an array. */
+/** An operator on one argument, which may be in an array. */
 export function unary(compute: (value: unknown, name: string) => unknown): Operator {
   return over(1, 1, ([value], name) => compute(value, name))
 }
 
-/** Over arguments by name, all of them evaluated. A name that the pipeline has given is there, whatever its value. */
+/**
+ * An operator on named arguments, all of which are evaluated. A name given in the pipeline is present, whatever its
+ * value.
+ */
 export function named(
   required: readonly string[],
   optional: readonly string[],
@@ -86,7 +90,7 @@ export function fieldsOf(
   return argument
 }
 
-/** What a function of the caller's is given: it may change it. */
+/** Copies values for a function of the caller, which may change them. */
 export function copiesOf(values: readonly unknown[]): readonly unknown[] {
   return values.map((value) => cloneValue(value))
 }
@@ -105,13 +109,13 @@ export function arrayOf(value: unknown, what: string): readonly unknown[] {
   throw new TypeError(`${what} takes an array, got ${describe(value)}`)
 }
 
-/** @throws TypeError unless it is text */
+/** @throws TypeError unless it is a string */
 export function stringOf(value: unknown, what: string): string {
   if (value !== undefined && typeOf(value) === Type.string) return String(value)
   throw new TypeError(`${what} takes a string, got ${describe(value)}`)
 }
 
-/** @throws TypeError unless it is a whole number of 32 bits, at least `least` */
+/** @throws TypeError unless it is a 32-bit integer of at least `least` */
 export function integerOf(value: unknown, what: string, least = -(2 ** 31)): number {
   const number = isNumber(value) ? Number(String(unwrapNumber(value))) : Number.NaN
   if (Number.isInteger(number) && number >= least && number < 2 ** 31) return number

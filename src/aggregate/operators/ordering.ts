@@ -1,4 +1,4 @@
-/** `$sortArray`, and so many of an array's elements: the first, the last, the least, the greatest. */
+/** `$sortArray`, and operators that select the first, last, least or greatest elements of an array. */
 import { compareValues } from '../../model/compare.ts'
 import { isPlainObject } from '../../model/types.ts'
 import { compileElementSort, wholeElementDirection } from '../../query/element-sort.ts'
@@ -6,9 +6,9 @@ import { describeType } from '../../query/errors.ts'
 import { isNil } from '../expression-values.ts'
 import { arrayOf, fieldsOf, mostOf, type Operator, type Operators } from './operator.ts'
 
-/** So many values from one end. */
+/** Selects values from one end. */
 interface Pick {
-  /** Undefined for the order in which they come. With one null and missing are passed over. */
+  /** undefined for array order. With a comparison, null and missing are ignored. */
   readonly compare?: (a: unknown, b: unknown) => number
   /** @param values in that order */
   readonly take: (values: readonly unknown[], n: number) => unknown[]

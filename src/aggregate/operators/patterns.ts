@@ -1,4 +1,4 @@
-/** `$regexMatch`, `$regexFind` and `$regexFindAll`: patterns are those of filters, positions count code points. */
+/** `$regexMatch`, `$regexFind` and `$regexFindAll`: patterns are those of filters, and positions count code points. */
 import { regexParts } from '../../model/scalar.ts'
 import { type Document, Type, typeOf } from '../../model/types.ts'
 import { createPattern, patternOf, patternWith } from '../../query/pattern.ts'
@@ -9,7 +9,7 @@ import { lengthOf } from './text.ts'
 interface Match {
   readonly match: string
   readonly idx: number
-  /** null for a group that took no part. */
+  /** null for a group that did not participate. */
   readonly captures: readonly (string | null)[]
 }
 
@@ -21,7 +21,7 @@ export const patternOperators: Operators = {
 
 function searching(answer: (found: Iterator<Match> & Iterable<Match>) => unknown): Operator {
   return (argument, compiler, name) => {
-    // Mostly it is the same for all documents.
+    // Caches the last pattern, which is usually the same for all documents.
     let last: Document = {}
     let expression: RegExp | null = null
     const search = named(['input', 'regex'], ['options'], ({ input, ...values }) => {
@@ -36,7 +36,7 @@ function searching(answer: (found: Iterator<Match> & Iterable<Match>) => unknown
   }
 }
 
-/** null when there is no pattern. */
+/** Returns null if there is no pattern. */
 function expressionOf({ regex, options }: Document, name: string): RegExp | null {
   const place = { path: '', operator: name }
   const flags = isNil(options) ? '' : stringOf(options, `${name}: options`)

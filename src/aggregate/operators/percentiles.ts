@@ -1,19 +1,19 @@
-/** `$percentile` and `$median`: values that are there, by their rank. */
+/** `$percentile` and `$median`: existing values, selected by rank. */
 import { toDouble } from '../../model/numbers.ts'
 import type { Expression } from '../expression-compile.ts'
 import { arrayOf, type Compiler, fieldsOf, isNumber } from './operator.ts'
 
-/** What is given of so many values, for one document or for a group. */
+/** Selects values by rank, for one document or a group. */
 export interface Ranks {
   readonly input: Expression
-  /** Which ranks; evaluated once for all values. */
+  /** The ranks, as fractions; evaluated once for all values. */
   readonly fractions: Expression
   of(values: readonly unknown[], fractions: unknown): unknown
-  /** @param numbers what rankable() gives of the values, ascending */
+  /** @param numbers results of rankable() for the values, ascending */
   ofSorted(numbers: readonly number[], fractions: unknown): unknown
 }
 
-/** The method does not matter: ranks are exact. */
+/** Ignores the method, because ranks are exact. */
 export function compileRanks(name: string, argument: unknown, compiler: Compiler): Ranks {
   const isMedian = name === '$median'
   const { input, p } = fieldsOf(argument, name, isMedian ? ['input'] : ['input', 'p'], ['method'])
@@ -32,7 +32,7 @@ export function compileRanks(name: string, argument: unknown, compiler: Compiler
   }
 }
 
-/** undefined for what is passed over. */
+/** Returns undefined for a value that is ignored. */
 export function rankable(value: unknown): number | undefined {
   const number = isNumber(value) ? toDouble(value) : Number.NaN
   return Number.isNaN(number) ? undefined : number
@@ -42,7 +42,7 @@ export function ascending(a: number, b: number): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** null for each where there are no numbers. */
+/** Returns null for each fraction if there are no numbers. */
 function percentiles(numbers: readonly number[], fractions: readonly unknown[], name: string): (number | null)[] {
   if (fractions.length === 0) throw new TypeError(`${name}: p takes at least one number`)
   return fractions.map((value) => {

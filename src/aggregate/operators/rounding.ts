@@ -1,4 +1,7 @@
-/** `$round` and `$trunc` of numbers of all kinds, to a decimal place: the engine's are wrong for many. */
+/**
+ * `$round` and `$trunc` of numbers of all types, to a decimal place. Computed in decimal, because scaling a double and
+ * rounding it with Math.round() is wrong for many numbers.
+ */
 import { Decimal128 } from 'bson'
 import type { PlainNumber } from '../../model/arithmetic.ts'
 import { cutDecimal, parseDecimal, toDecimal, toDecimal128 } from '../../model/decimal.ts'
@@ -9,10 +12,10 @@ import { isNil } from '../expression-values.ts'
 
 type Mode = 'round' | 'truncate'
 
-/** Digits that are looked at of a double, which is taken as what it is, not as it is written: 2.345 is a little more. */
+/** Significant digits of a double's exact value, not of its shortest representation: 2.345 is a little more. */
 const doubleDigits = 34
 
-/** @param values the number, and the place, 0 where it is left out; places before the point are negative */
+/** @param values the number, and the place, 0 by default; places before the decimal point are negative */
 export function roundTo(operator: string, mode: Mode, values: readonly unknown[]): PlainNumber | null {
   if (values.length < 1 || values.length > 2) throw new TypeError(`${operator} takes a number and a place`)
   const [value, place] = values.length === 1 ? [values[0], 0] : values
@@ -28,11 +31,11 @@ export function roundTo(operator: string, mode: Mode, values: readonly unknown[]
 function rounded(value: PlainNumber, exponent: number, mode: Mode): PlainNumber {
   if (typeof value === 'number') {
     const decimal = parseDecimal(value.toPrecision(doubleDigits))
-    // NaN, the infinities and -0 stay what they are.
+    // NaN, infinities and -0 are unchanged.
     if (decimal === undefined || value === 0) return value
     const { coefficient, exponent: power } = cutDecimal(decimal, exponent, mode)
     const result = Number(`${coefficient}e${power}`)
-    // Of integers there is no -0.
+    // Integers have no -0.
     return result === 0 && value < 0 && !Number.isInteger(value) ? -0 : result
   }
   const decimal = toDecimal(value)

@@ -1,4 +1,4 @@
-/** Arrays as sets: elements are one where they are equal, `1`, `1n` and `Decimal128('1.0')` among them. */
+/** Arrays as sets: equal elements count as one, including `1`, `1n` and `Decimal128('1.0')`. */
 import { isNil, isTruthy } from '../expression-values.ts'
 import { type GroupKey, groupKey } from '../group-key.ts'
 import { arrayOf, type Operators, over, unary } from './operator.ts'
@@ -34,7 +34,7 @@ export const setOperators: Operators = {
 
 type ValueSet = ReadonlyMap<GroupKey, unknown>
 
-/** In the order in which elements come first. */
+/** In the order in which elements first occur. */
 function setOf(values: readonly unknown[]): ValueSet {
   const set = new Map<GroupKey, unknown>()
   for (const value of values) {

@@ -1,4 +1,4 @@
-/** Operators over text: positions and lengths are of code points, or of bytes of UTF-8 where the name says so. */
+/** String operators: positions and lengths count code points, or UTF-8 bytes where the name says so. */
 import { compareStrings } from '../../model/compare.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../../model/types.ts'
@@ -9,7 +9,7 @@ import { describe, integerOf, isNumber, named, numberOf, type Operators, over, s
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const any = Number.POSITIVE_INFINITY
-/** What trimming removes when it is not told. */
+/** Characters that trimming removes by default. */
 const spaces = '\0\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a'
 
 const substrBytes = over(3, 3, ([text, from, length], name) => {
@@ -27,7 +27,7 @@ export const textOperators: Operators = {
   $concat: over(0, any, (values, name) => {
     let text = ''
     for (const value of values) {
-      // What comes behind it is not looked at.
+      // Arguments after a null or missing one are not examined.
       if (isNil(value)) return null
       text += stringOf(value, name)
     }
@@ -59,7 +59,7 @@ export const textOperators: Operators = {
     const parts = replacing(values, name)
     if (parts === null) return null
     const [input, find, replacement] = parts
-    // A function: `$&` in the replacement is text.
+    // A function, so that `$&` in the replacement is literal.
     return input.replace(find, () => replacement)
   }),
   $replaceAll: named(['input', 'find', 'replacement'], [], (values, name) => {
@@ -81,7 +81,7 @@ function wholePart(value: unknown, what: string): number {
   throw new TypeError(`${what} takes a number, got NaN`)
 }
 
-/** Text, and what has one where text is asked for; of null and missing it is empty. */
+/** Converts a value to a string where a string is expected; null and missing become the empty string. */
 function textOf(value: unknown, name: string): string {
   if (isNil(value)) return ''
   if (value instanceof Date) return value.toISOString()
@@ -96,7 +96,7 @@ export function lengthOf(text: string): number {
   return length
 }
 
-/** @param unitsOf what positions count; -1 where the text is not */
+/** @param unitsOf splits text into the units that positions count; returns -1 if the text is not found */
 function indexWithin(
   [text, wanted, ...bounds]: readonly unknown[],
   name: string,

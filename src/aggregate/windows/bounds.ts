@@ -1,4 +1,4 @@
-/** The `window` of a function: how far it reaches from each document, by the number of documents or by what they are sorted by. */
+/** The `window` of a window function: how far it extends around each document, in documents or in the sort field. */
 import type { PlainNumber } from '../../model/arithmetic.ts'
 import { compareNumbers, unwrapNumber } from '../../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric } from '../../model/types.ts'
@@ -13,17 +13,17 @@ import type { FunctionContext } from './window-function.ts'
 /** One end of a range. */
 export type RangeEnd =
   | 'unbounded'
-  /** The document itself, and none of those that are equal to it. */
+  /** The document itself, without its peers. */
   | 'current'
-  /** @param base where the document stands */
+  /** @param base the document's place */
   | ((base: Place) => Place)
 
 export type Bounds =
-  /** Positions relative to the document's; infinities for unbounded ends. */
+  /** Positions relative to the document; infinite for unbounded ends. */
   | { readonly kind: 'documents'; readonly lower: number; readonly upper: number }
   | {
       readonly kind: 'range'
-      /** What documents are sorted by. */
+      /** The sort field. */
       readonly path: string
       readonly isDate: boolean
       readonly lower: RangeEnd

@@ -1,4 +1,6 @@
-/** `$derivative` and `$integral` of a value by what the documents of a window are sorted by, which is a number, or a date with a `unit`. */
+/**
+ * `$derivative` and `$integral` of a value with respect to the sort field, which holds numbers, or dates with a `unit`.
+ */
 import { add, multiply, negate, type PlainNumber } from '../../model/arithmetic.ts'
 import { toDouble, unwrapNumber } from '../../model/numbers.ts'
 import { type Document, type Numeric, Type, typeOf } from '../../model/types.ts'
@@ -13,16 +15,16 @@ import { sliding } from './sliding.ts'
 import { SlidingSum } from './sliding-sum.ts'
 import type { FramedFunction, FunctionContext } from './window-function.ts'
 
-/** What both take. */
+/** Compiled arguments of both. */
 interface Curve {
   readonly input: Expression
-  /** Where a document stands: a number, or the milliseconds of a date. */
+  /** Returns a document's place: a number, or a date in milliseconds. */
   readonly placeOf: (document: Document) => PlainNumber
   /** undefined without a unit. */
   readonly unitLength: number | undefined
 }
 
-/** Between the first document of a window and the last: null where these are at one place. */
+/** Slope between the first and last document of a window; null if they are at the same place. */
 export function compileDerivative(argument: unknown, context: FunctionContext): FramedFunction {
   const { name } = context
   const { input, placeOf, unitLength } = compileCurve(argument, context)
@@ -40,7 +42,7 @@ export function compileDerivative(argument: unknown, context: FunctionContext): 
   })
 }
 
-/** The sum of the trapezoids between the documents of a window. */
+/** Sum of the trapezoids between the documents of a window. */
 export function compileIntegral(argument: unknown, context: FunctionContext): FramedFunction {
   const { name } = context
   const { input, placeOf, unitLength } = compileCurve(argument, context)
@@ -49,7 +51,7 @@ export function compileIntegral(argument: unknown, context: FunctionContext): Fr
     if (!isNumber(y)) throw new TypeError(`${name} takes numbers, got ${describe(y)}`)
     return { x, y: unwrapNumber(y) }
   }
-  // The area between each document and the one before it: those of a window are behind its first document.
+  // Area between each document and the previous one. A window's areas start at its second document.
   const areas = sliding(
     ({ documents }) =>
       (position) =>

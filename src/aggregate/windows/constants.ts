@@ -1,9 +1,11 @@
-/** Arguments that must not depend on a document: bounds, defaults. */
+/** Arguments that must not depend on a document: bounds and defaults. */
 import { isPlainObject } from '../../model/types.ts'
 import { stageError } from '../errors.ts'
 import type { FunctionContext } from './window-function.ts'
 
-/** @throws PetalError FailedToParse for an expression that may have another value for another document */
+/**
+ * @throws PetalError FailedToParse for an expression with a path, a variable, or an operator that is not deterministic
+ */
 export function constantOf(
   expression: unknown,
   what: string,

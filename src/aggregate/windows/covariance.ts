@@ -3,7 +3,7 @@ import { toDouble } from '../../model/numbers.ts'
 import type { Accumulator } from '../accumulators.ts'
 import { isNumber } from '../operators/operator.ts'
 
-/** Of arrays of two numbers; anything else is passed over. Welford's method: no value is kept. */
+/** Takes arrays of two numbers; anything else is ignored. Welford's method, which retains no values. */
 export class Covariance implements Accumulator {
   readonly #isSample: boolean
   #count = 0
@@ -39,7 +39,7 @@ export class Covariance implements Accumulator {
   }
 }
 
-/** What a pair with NaN or an infinity adds: the means do not know of it. */
+/** Returns what a pair with NaN or an infinity adds; such values are kept out of the means. */
 function endless(x: number, y: number): number {
   return [x, y].filter((each) => !Number.isFinite(each)).reduce((sum, each) => sum + each, 0)
 }

@@ -1,4 +1,4 @@
-/** The least or the greatest value of a moving window. */
+/** The minimum or maximum of a moving window. */
 import { compareValues } from '../../model/compare.ts'
 import { isNil } from '../expression-values.ts'
 import type { Sliding } from './sliding.ts'
@@ -9,18 +9,18 @@ interface Candidate {
 }
 
 /**
- * Invariant: the candidates are in the order of the window, each better than all behind it or equal to them: the first is the result,
- * and the first of those that equal it.
+ * Invariant: candidates are in window order, each better than or equal to all after it, so the first one is the result,
+ * and the first of its equals.
  */
 export class SlidingExtreme implements Sliding {
   readonly #sign: 1 | -1
   #candidates: Candidate[] = []
-  /** Those before it have left. */
+  /** Candidates before this have left the window. */
   #first = 0
   #arrivals = 0
   #departures = 0
 
-  /** @param sign 1 for the least, -1 for the greatest */
+  /** @param sign 1 for the minimum, -1 for the maximum */
   constructor(sign: 1 | -1) {
     this.#sign = sign
   }

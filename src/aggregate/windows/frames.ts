@@ -1,7 +1,7 @@
 /**
- * Which documents of a partition are in the window of each.
+ * Computes which documents of a partition are in the window of each document.
  *
- * Invariant: both ends stay within the partition, and a window without documents is empty there, too.
+ * Invariant: both ends stay within the partition, and so does an empty window.
  */
 import { type Numeric, Type, typeOf } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
@@ -51,8 +51,8 @@ function framesOf(bounds: Bounds, partition: WindowPartition): Frames {
 }
 
 /**
- * Ends are looked for from where they were the last time: they go on as a rule, and back only where a shorter month has moved a
- * later date before an earlier one.
+ * Searches for the ends from their previous positions: they usually move forward, and backward only if a short month
+ * has moved a later date before an earlier one.
  */
 class RangeFrames implements Frames {
   readonly #bounds: Bounds & { readonly kind: 'range' }
@@ -79,7 +79,7 @@ class RangeFrames implements Frames {
     return { from: this.#from, to: this.#to }
   }
 
-  /** The first position that is not before an end. */
+  /** Returns the first position that is not before an end. */
   *#seek(
     end: RangeEnd,
     base: Place,

@@ -1,4 +1,4 @@
-/** Every window function by name: what it takes, and how its windows are computed. */
+/** Window functions by name: their arguments, and how they are computed. */
 
 import { isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
@@ -21,7 +21,7 @@ import { SlidingSum } from './sliding-sum.ts'
 import { SlidingSelection } from './sorted-window.ts'
 import type { Column, FramedFunction, FunctionContext, WindowFunction } from './window-function.ts'
 
-/** Of all documents of a window. */
+/** Functions of all documents of a window. */
 const overWindows = [
   '$sum',
   '$avg',
@@ -50,7 +50,7 @@ const overWindows = [
   '$integral'
 ]
 
-/** Of a document's place in its partition. */
+/** Functions of a document's place in its partition. */
 const overPartitions: ReadonlyMap<string, (argument: unknown, context: FunctionContext) => WindowFunction> = new Map([
   ['$rank', compileRank],
   ['$denseRank', compileRank],
@@ -63,7 +63,7 @@ const overPartitions: ReadonlyMap<string, (argument: unknown, context: FunctionC
 
 /**
  * @param spec a function with its argument, and its window
- * @param field what it is computed for
+ * @param field the output field
  * @throws PetalError, TypeError
  */
 export function compileFunction(spec: unknown, field: string, outer: Omit<FunctionContext, 'name'>): WindowFunction {
@@ -111,7 +111,7 @@ function compileFramed(argument: unknown, bounds: Bounds, context: FunctionConte
   }
   const selection = compileSelection(name, argument, compiler)
   if (selection !== undefined) {
-    // What is wrong with n or p is told now, unless they are known later.
+    // Reports errors of n and p now, unless they depend on variables.
     if (isPlainObject(argument) && ![argument.n, argument.p].some(hasVariable)) selection.result([], {})
     return sliding(valuesOf(selection.give), () => new SlidingSelection(selection))
   }
@@ -159,7 +159,7 @@ function compileInterpolated(argument: unknown, context: FunctionContext): Windo
   return filled(current, ({ documents }) => interpolated(documents, line))
 }
 
-/** All values of a partition are found before its first document is given. */
+/** Computes all values of a partition before its first document is output. */
 function filled(current: Expression, fill: (partition: Partition) => Filling): WindowFunction {
   return (partition): Column => {
     let values: readonly unknown[] = []

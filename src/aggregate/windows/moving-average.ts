@@ -1,6 +1,6 @@
 /**
- * `$expMovingAvg`: an average in which each value before counts less. Computed with decimals, as in MongoDB, and a double unless there
- * was a Decimal128 among the values.
+ * `$expMovingAvg`: an average in which earlier values count exponentially less. Computed with decimals, as in MongoDB;
+ * the result is a double unless there was a Decimal128 among the values.
  */
 import { Decimal128 } from 'bson'
 import { add, decimalOf, multiply, negate, type PlainNumber } from '../../model/arithmetic.ts'
@@ -40,7 +40,7 @@ export function compileMovingAverage(argument: unknown, context: FunctionContext
   }
 }
 
-/** Of the newest value. */
+/** Returns the weight of the newest value. */
 function weightOf(fields: Readonly<Record<string, unknown>>, { name, place }: FunctionContext): PlainNumber {
   const { N: count, alpha } = fields
   if (Object.hasOwn(fields, 'N') === Object.hasOwn(fields, 'alpha')) {

@@ -1,4 +1,4 @@
-/** Functions of the order of a partition: ranks, and what other documents have. */
+/** Functions of the order of a partition: ranks, and values of other documents. */
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import type { CompiledSort } from '../../query/sort.ts'
@@ -13,7 +13,7 @@ export function orderOf({ name, place, sort }: FunctionContext): CompiledSort {
   throw stageError('FailedToParse', place, `${name} needs a sortBy`)
 }
 
-/** @throws PetalError FailedToParse unless documents are sorted by one field */
+/** @throws PetalError FailedToParse unless documents are sorted by exactly one field */
 export function orderOfOne(context: FunctionContext): CompiledSort & { readonly path: string } {
   const sort = orderOf(context)
   const [field, ...others] = sort.keys
@@ -31,7 +31,7 @@ export function checkEmpty(argument: unknown, { name, place }: FunctionContext):
   throw stageError('FailedToParse', place, `${name} takes {}, not ${describeType(argument)}`)
 }
 
-/** `$rank $denseRank $documentNumber`: documents of equal keys have one rank, and leave places behind them or not. */
+/** `$rank $denseRank $documentNumber`: documents with equal keys share a rank, with or without a gap after them. */
 export function compileRank(argument: unknown, context: FunctionContext): WindowFunction {
   const { name } = context
   checkEmpty(argument, context)
@@ -50,7 +50,7 @@ export function compileRank(argument: unknown, context: FunctionContext): Window
   }
 }
 
-/** `$shift`: what a document so many places away gives. */
+/** `$shift`: the value of the document a fixed number of positions away. */
 export function compileShift(argument: unknown, context: FunctionContext): WindowFunction {
   orderOf(context)
   const { name, compiler } = context
@@ -67,7 +67,7 @@ export function compileShift(argument: unknown, context: FunctionContext): Windo
   })
 }
 
-/** `$first $last`: one document of a window. */
+/** `$first $last`: the value of a single document of the window. */
 export function compileEnd(argument: unknown, { name, compiler }: FunctionContext): FramedFunction {
   const value = compiler.compile(argument)
   return ({ documents }) => ({

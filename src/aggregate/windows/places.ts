@@ -1,15 +1,15 @@
 /**
- * Where documents stand on the line that they are sorted by.
+ * Places of documents on the axis that they are sorted by.
  *
- * Numbers are decimals there, doubles with the 15 digits that count, so that 0.3 is 0.2 behind 0.1 and everything is within 0 of itself.
- * Dates are their milliseconds.
+ * Numbers become decimals, doubles with their 15 significant digits, so that 0.3 is exactly 0.2 after 0.1, and every
+ * value is within 0 of itself. Dates become milliseconds.
  */
 import { decimalOf } from '../../model/arithmetic.ts'
 import { addDecimals, type Decimal } from '../../model/decimal.ts'
 import { compareNumbers, unwrapNumber } from '../../model/numbers.ts'
 import type { Numeric } from '../../model/types.ts'
 
-/** A safe integer, NaN and the infinities are themselves. */
+/** Safe integers, NaN and the infinities are represented by themselves. */
 export type Place = number | Decimal
 
 export function placeOf(value: Numeric | Date): Place {
@@ -28,7 +28,7 @@ export function movedBy(place: Place, distance: Place): Place {
   return addDecimals(toDecimal(place), toDecimal(distance))
 }
 
-/** Negative, 0 or positive. NaN is before all others. */
+/** Returns a negative number, 0 or a positive number. NaN sorts before all others. */
 export function comparePlaces(a: Place, b: Place): number {
   if (typeof a === 'number' && typeof b === 'number') return compareNumbers(a, b)
   if (!hasDigits(a) || !hasDigits(b)) return compareNumbers(endOf(a), endOf(b))
@@ -45,7 +45,7 @@ function hasDigits(place: Place): boolean {
   return typeof place !== 'number' || Number.isFinite(place)
 }
 
-/** Something finite is 0. */
+/** Returns 0 for a finite place. */
 function endOf(place: Place): number {
   return typeof place === 'number' && !Number.isFinite(place) ? place : 0
 }

@@ -1,10 +1,10 @@
 /**
- * Sums and averages of moving windows, from which numbers are taken away again.
+ * Sums and averages of moving windows, subtracting the numbers that leave.
  *
  * Invariants:
- * 1. The result is that of an ExactSum of the window, bit by bit. Where that is not certain one is made.
- * 2. It is certain where all doubles are multiples of one power of two that is small enough against their sum: neither the errors that an
- *    ExactSum keeps nor those that are kept here are rounded then, and both round the true sum once.
+ * 1. The result equals that of an ExactSum of the window, bit by bit. If that is not certain, an ExactSum is computed.
+ * 2. It is certain if all doubles are multiples of a power of two that is small enough relative to their sum: then
+ *    neither the errors kept by an ExactSum nor those kept here are rounded, and both round the true sum once.
  */
 import { unwrapNumber } from '../../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../../model/types.ts'
@@ -14,7 +14,7 @@ import { stepsPerTurn } from './window-function.ts'
 
 /** Bits of the two doubles that hold a sum, together. */
 const heldBits = 106
-/** Far enough from infinity that no sum on the way is one. */
+/** Far enough from infinity that no intermediate sum overflows. */
 const greatest = 2 ** 1000
 
 export class SlidingSum implements Sliding {
@@ -22,9 +22,9 @@ export class SlidingSum implements Sliding {
   #doubles = new DoubleSum()
   #longs = 0n
   #longCount = 0
-  /** Doubles that are no safe integers. */
+  /** Doubles that are not safe integers. */
   #brokenCount = 0
-  /** NaN, the infinities and Decimal128: these are summed anew. */
+  /** NaN, infinities and Decimal128 values, which force recomputation. */
   #otherCount = 0
 
   constructor(isAverage: boolean) {
@@ -61,7 +61,7 @@ export class SlidingSum implements Sliding {
     } else this.#otherCount += by
   }
 
-  /** And from here on without the values that left, which may be what was too large or too small. */
+  /** Recomputes the sum, and drops the values that have left, which may have been the ones too large or too small. */
   *#anew(window: Queue): Generator<undefined, unknown> {
     const sum = new ExactSum()
     this.#doubles = new DoubleSum()
@@ -81,12 +81,12 @@ function numberOf(value: unknown): ReturnType<typeof unwrapNumber> | undefined {
   return value === undefined || typeOf(value) !== Type.number ? undefined : unwrapNumber(value as Numeric)
 }
 
-/** A sum of finite doubles as two, of which the second is the error of the first. */
+/** A sum of finite doubles, held as two doubles: the second is the error of the first. */
 class DoubleSum {
   #high = 0
   #low = 0
   #count = 0
-  /** The exponent of the lowest bit, and the greatest magnitude, of all that were ever in it. */
+  /** The exponent of the lowest bit, and the greatest magnitude, of all values ever added. */
   #lowestBit = Number.POSITIVE_INFINITY
   #largest = 0
   #isExact = true
@@ -95,7 +95,7 @@ class DoubleSum {
     return this.#count
   }
 
-  /** Whether the total is that of an ExactSum of the same doubles. */
+  /** Whether the total equals that of an ExactSum of the same doubles. */
   get isExact(): boolean {
     return this.#isExact
   }
@@ -110,7 +110,8 @@ class DoubleSum {
     if (by === 1) {
       this.#lowestBit = Math.min(this.#lowestBit, lowestBitOf(value))
       this.#largest = Math.max(this.#largest, Math.abs(value))
-      // Sums on the way are at most twice as large as all magnitudes together, the errors of so many of them as many times their last bit.
+      // Intermediate sums are at most twice the sum of all magnitudes; the accumulated errors of `count` sums are at
+      // most `count` times their last bit.
       const bound = 2 * this.#count * this.#count * this.#largest
       if (!(bound < greatest && bound <= 2 ** (this.#lowestBit + heldBits))) this.#isExact = false
     }

@@ -1,7 +1,7 @@
 /**
- * Windows that move over a partition: values enter at one end, leave at the other, and are evaluated once.
+ * Windows that move over a partition: values enter at one end and leave at the other, and each is evaluated once.
  *
- * Invariant: a result is that of all values of the window, taken in their order anew, bit by bit.
+ * Invariant: a result equals that of processing all values of the window anew, in order, bit by bit.
  */
 import { estimateBytes } from '../../model/memory-budget.ts'
 import type { Document } from '../../model/types.ts'
@@ -16,21 +16,21 @@ import {
   type Work
 } from './window-function.ts'
 
-/** What is made of the values of a window. */
+/** A function of a window's values that is updated as they enter and leave. */
 export interface Sliding {
-  /** Behind all others. */
+  /** A value enters, after all others. */
   push(value: unknown): void
-  /** @param value the first of the window */
+  /** @param value the first of the window, which leaves */
   shift(value: unknown): void
-  /** May be interrupted wherever it yields. */
+  /** May be paused wherever it yields. */
   result(window: Queue): Generator<undefined, unknown>
 }
 
-/** What there is at each position of a partition. */
+/** Returns the value at each position of a partition. */
 export type Values = (partition: WindowPartition) => ValueAt
 type ValueAt = (position: number) => unknown
 
-/** What each document gives. */
+/** Values computed from each document. */
 export function valuesOf(value: (document: Document) => unknown): Values {
   return ({ documents }) =>
     (position) =>
@@ -54,7 +54,7 @@ export class Queue implements Iterable<unknown> {
   shift(): unknown {
     const value = this.#values[this.#first]
     this.#values[this.#first++] = undefined
-    // Half of the places are of no use: the others move up, each once for as many that left.
+    // When more than half of the array is unused, move the rest to the front: amortized constant time.
     if (this.#first * 2 > this.#values.length) {
       this.#values = this.#values.slice(this.#first)
       this.#first = 0
@@ -72,12 +72,14 @@ export function sliding(values: Values, begin: () => Sliding): FramedFunction {
   return (partition) => new SlidingWindow(partition.budget, values(partition), begin)
 }
 
-/** For windows that begin with the partition: nothing leaves them, so that an accumulator is enough, and no value is kept. */
+/**
+ * For windows that start with the partition: no value leaves them, so an accumulator suffices, and no values are kept.
+ */
 export function growing(values: Values, begin: () => Accumulator): FramedFunction {
   return (partition) => new GrowingWindow(partition.budget, values(partition), begin)
 }
 
-/** An accumulator that is given all values of the window each time. */
+/** Passes all values of the window to a new accumulator each time. */
 export class Anew implements Sliding {
   readonly #begin: () => Accumulator
 
@@ -100,14 +102,14 @@ export class Anew implements Sliding {
   }
 }
 
-/** What both kinds of windows know: the frame they stand at, and what came of it. */
+/** Common to both kinds of windows: the current frame, and its result. */
 abstract class Moving implements OverFrames {
   #from = 0
   #to = 0
   #isDone = false
   #result: unknown
 
-  /** Everything anew: the frame went back, or has nothing of the one before. */
+  /** Starts over, because the frame moved back or does not overlap the previous one. */
   protected abstract restart(): void
   protected abstract enter(position: number): void
   protected abstract leave(): void
@@ -211,7 +213,7 @@ class GrowingWindow extends Moving {
     this.#budget.change(bytes)
   }
 
-  /** Never: the first document stays in the window. */
+  /** Never called: the first document stays in the window. */
   protected leave(): void {}
 
   // biome-ignore lint/correctness/useYield: nothing to be interrupted

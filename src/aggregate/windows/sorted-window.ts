@@ -1,21 +1,21 @@
 /**
- * Accumulators that select of a moving window: what the documents give is kept sorted, or as it comes.
+ * Accumulators that select from a moving window, whose values are kept in sort order or in window order.
  *
- * Invariant: what is equal is in the order of the window, so that what leaves it is the first of its equals.
+ * Invariant: equal values are in window order, so the one that leaves is the first of its equals.
  */
 
 import { FullSort } from '../../query/sort.ts'
 import type { Selection } from '../operators/group-accumulators.ts'
 import type { Queue, Sliding } from './sliding.ts'
 
-/** So many new ones are put into their places one by one; more are sorted with the others. */
+/** Up to this many new values are inserted one by one; more are sorted together with the others. */
 const fewest = 16
 
 export class SlidingSelection implements Sliding {
   readonly #selection: Selection
   readonly #compare: NonNullable<Selection['compare']> | undefined
   #sorted: unknown[] = []
-  /** That came since. */
+  /** Values added since the last sort. */
   #added: unknown[] = []
 
   constructor(selection: Selection) {
@@ -30,7 +30,7 @@ export class SlidingSelection implements Sliding {
   shift(value: unknown): void {
     const compare = this.#compare
     if (value === undefined || compare === undefined) return
-    // Those that wait are behind all that are sorted.
+    // The pending ones are newer than all sorted ones.
     if (this.#sorted.length === 0) this.#added.shift()
     else
       this.#sorted.splice(
@@ -74,7 +74,7 @@ export class SlidingSelection implements Sliding {
     this.#sorted = step.value
   }
 
-  /** The first place that is not before. */
+  /** Returns the first position that is not before. */
   #placeOf(isBefore: (other: unknown) => boolean): number {
     let [low, high] = [0, this.#sorted.length]
     while (low < high) {

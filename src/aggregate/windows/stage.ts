@@ -1,9 +1,10 @@
 /**
- * `$setWindowFields`: fields that are computed of a window of documents around each, partition by partition, in order.
+ * `$setWindowFields`: computes fields from a window of documents around each document, partition by partition, in sort
+ * order.
  *
  * Invariants:
- * 1. Every value is of the documents that came in.
- * 2. Documents are given one by one: of what is computed for them only what moving windows hold is held.
+ * 1. Every value is computed from the original documents.
+ * 2. Documents are output one by one: of what is computed, only the contents of moving windows are held.
  */
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
@@ -78,7 +79,7 @@ export class WindowFields implements Collector {
   }
 }
 
-/** @throws PetalError that names the stage, TypeError */
+/** @throws PetalError naming the stage, TypeError */
 export function compileWindows(spec: Document, place: StagePlace, compiler: OperatorCompiler): Windowing {
   checkKeys(spec, ['partitionBy', 'sortBy', 'output'], place)
   const partitionOf = compilePartitionBy(spec.partitionBy, place, compiler)

@@ -1,7 +1,8 @@
 /**
- * What a window function is: compiled once, begun for each partition, and asked for the value of one document after the other.
+ * Window functions: compiled once, started for each partition, and then asked for the value of one document after the
+ * other.
  *
- * Invariant: a value does not change when later ones are asked for, and is never undefined.
+ * Invariant: a value is not changed by requesting later ones, and is never undefined.
  */
 import type { CompiledSort } from '../../query/sort.ts'
 import type { StagePlace } from '../errors.ts'
@@ -10,7 +11,7 @@ import type { Partition } from '../ordered-partitions.ts'
 
 /** Counts what is held besides the documents. */
 export interface Budget {
-  /** @param bytes negative for what is given up. @throws PetalError QueryExceededMemoryLimit */
+  /** @param bytes negative when memory is released @throws PetalError QueryExceededMemoryLimit */
   change(bytes: number): void
 }
 
@@ -18,36 +19,36 @@ export interface WindowPartition extends Partition {
   readonly budget: Budget
 }
 
-/** Work before a value; it may be interrupted wherever it yields. */
+/** Work that precedes a value; it may be paused wherever it yields. */
 export type Work = Iterable<undefined>
 
 /** The values of one field in a partition. */
 export interface Column {
-  /** REQUIRES: positions from 0 on, each once; then value() is asked for. */
+  /** REQUIRES: called for positions from 0 on, once each, followed by value(). */
   prepare?(position: number): Work
   value(position: number): unknown
 }
 
 export type WindowFunction = (partition: WindowPartition) => Column
 
-/** Documents of a partition from one position to before another; none where these are equal. */
+/** The documents of a partition in [from, to). */
 export interface Frame {
   readonly from: number
   readonly to: number
 }
 
-/** Values of frames, of which neither end goes back as a rule. */
+/** Values of frames, whose ends usually only move forward. */
 export interface OverFrames {
-  /** REQUIRES: to be done before value() is asked for. */
+  /** REQUIRES: completed before value() is called. */
   prepare?(frame: Frame): Work
   value(frame: Frame): unknown
 }
 
 export type FramedFunction = (partition: WindowPartition) => OverFrames
 
-/** What a function is compiled with. */
+/** The context of compiling a function. */
 export interface FunctionContext {
-  /** The function's: `$sum`. */
+  /** Name of the function, such as `$sum`. */
   readonly name: string
   readonly place: StagePlace
   readonly compiler: OperatorCompiler
@@ -55,5 +56,5 @@ export interface FunctionContext {
   readonly sort: CompiledSort | undefined
 }
 
-/** Steps of work between two places where it may be interrupted. */
+/** Steps of work between points where it may be paused. */
 export const stepsPerTurn = 256
