@@ -1,5 +1,5 @@
 /**
- * PetalDB in an application: open, insert, ask, change, close.
+ * PetalDB in an application: open, insert, query, update, close.
  *
  * Run it with `node --import tsx examples/app.ts`.
  */
@@ -13,19 +13,19 @@ const directory = await mkdtemp(join(tmpdir(), 'petaldb-example-'))
 {
   await using db = await open(join(directory, 'tweets.db'))
 
-  // Documents are what JSON is, and more: dates, 64-bit integers, binary data. A missing _id is made up.
+  // Documents hold JSON, and more: dates, 64-bit integers, binary data. A missing _id is generated.
   await db.insertMany([
     { _id: 1, lang: 'en', text: 'Petals unfold', user: { name: 'ada', verified: true }, tags: ['bloom', 'spring'] },
     { _id: 2, lang: 'de', text: 'Blüten öffnen sich', user: { name: 'emmy', verified: false }, tags: ['bloom'] },
     { _id: 3, lang: 'en', text: 'Rain again', user: { name: 'grace', verified: false }, tags: [], at: new Date() }
   ])
 
-  // Any combination of fields, none of them declared: every pair of path and value is indexed.
+  // Any combination of fields, without declaring an index: every pair of path and value is indexed.
   const question = { $and: [{ lang: 'en' }, { tags: 'bloom' }, { 'user.verified': { $ne: false } }] }
   for await (const tweet of db.find(question)) console.log('found', tweet.text)
   console.log('not in English:', await db.countDocuments({ lang: { $ne: 'en' } }))
 
-  // What it takes to answer: the bounds that the index gives, and how many documents had to be looked at.
+  // What the query costs: the bounds that the index provides, and how many documents had to be examined.
   const { index } = await db.find(question).explain()
   console.log(`${index.bounds}: ${index.candidates} candidates, ${index.falsePositives} false`)
 
@@ -40,7 +40,7 @@ const directory = await mkdtemp(join(tmpdir(), 'petaldb-example-'))
     console.log('refused:', error.message)
   }
 
-  // Collections are made by their first write.
+  // Collections are created by their first write.
   await db.collection('people').insertOne({ name: 'ada', born: 1815 })
   console.log(
     'collections:',

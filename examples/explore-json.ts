@@ -1,9 +1,9 @@
 /**
- * Finds out what a pile of JSON holds, then asks it questions.
+ * Finds out what a pile of JSON contains, then queries it.
  *
  *     node --import tsx examples/explore-json.ts [file.ndjson[.gz]] [filter] [--count n]
  *
- * Without a file it explores made-up tweets. The filter is a MongoDB filter in JSON. In a project of your own, import
+ * Without a file it explores generated tweets. The filter is a MongoDB filter in JSON. In a project of your own, import
  * from 'petaldb'.
  */
 import { parseArgs } from 'node:util'

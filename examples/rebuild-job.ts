@@ -1,6 +1,8 @@
 /**
- * A job that keeps an index in shape at times of its own choosing, in the place of what a database does by itself: looks
- * every so often whether building it again pays, and does so while the application goes on reading and writing. Run it with: node --import tsx examples/rebuild-job.ts
+ * Rebuilds an index at times of the application's choosing, instead of automatically: periodically checks whether a
+ * rebuild pays off, and does it while the application keeps reading and writing.
+ *
+ * Run it with `node --import tsx examples/rebuild-job.ts`.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,7 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Collection, open } from 'petaldb'
 
-/** Ends when the signal fires; a rebuild under way is given up, and the index stays what it was. */
+/** Ends when the signal fires; a running rebuild is abandoned, and the index stays as it was. */
 async function keepInShape(collection: Collection, everyMilliseconds: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const reason = await collection.index.rebuildReason()
@@ -31,7 +33,7 @@ try {
   await readings.insertMany(Array.from({ length: 6000 }, (_, i) => reading(i)))
 
   const job = keepInShape(readings, 20, ending.signal)
-  // The application goes on: half of the readings are replaced.
+  // The application continues: half of the readings are replaced.
   await readings.updateMany({ value: { $lt: 500 } }, { $set: { isOld: true } })
   console.log(`${await readings.countDocuments({ isOld: true })} readings are old`)
   while ((await readings.index.stats()).dead > 0) await sleep(20)

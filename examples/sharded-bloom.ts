@@ -1,10 +1,10 @@
 /**
- * The index by itself, without a store: tweets are put into a sharded two-level Bloom filter and asked boolean questions.
+ * The index by itself, without a store: adds tweets to a sharded two-level Bloom filter and runs boolean queries.
  *
  *     node --import tsx examples/sharded-bloom.ts [--count n] [--seed s] [--tail bloom | fingerprint]
  *
- * Ids are the numbers of the tweets, so that nothing but bits is kept: set bits are computed back to ids. In a project of
- * your own, import from 'petaldb/sharded-bloom'.
+ * Ids are the numbers of the tweets, so only bits are stored: set bits are mapped back to ids. In a project of your
+ * own, import from 'petaldb/sharded-bloom'.
  */
 import { parseArgs } from 'node:util'
 import { and, type Expression, not, or, type Pair, ShardedBloom } from '../src/sharded-bloom/standalone/index.ts'
@@ -41,7 +41,7 @@ await run(async () => {
   ask(structure, tweets, 'NOT', not(english))
   ask(structure, tweets, 'absent value', ['user.screen_name', 'nobody has this name'])
 
-  // Counters take ids out again; without them bits may be shared.
+  // Counters allow ids to be removed; without them, bits may be shared.
   for (let number = 0; number < tweets.length; number += 2) structure.remove(number, pairsOf(tweets[number]!))
   const left = new Map([...tweets.entries()].filter(([number]) => number % 2 === 1))
   ask(structure, left, 'every other tweet removed', popular)
@@ -61,7 +61,7 @@ await run(async () => {
   )
 })
 
-/** Candidates are confirmed on the tweets themselves, but for those that are certain. */
+/** Confirms candidates on the tweets themselves, except for certain ones. */
 function ask(
   structure: ShardedBloom,
   tweets: { entries(): Iterable<[number, Tweet]> },
@@ -84,7 +84,7 @@ function ask(
   )
 }
 
-/** Every scalar with its path: nested keys are joined, array positions left out. */
+/** Returns every scalar with its path: nested keys are joined, array positions omitted. */
 function pairsOf(value: unknown, path = ''): Pair[] {
   if (typeof value !== 'object' || value === null) return [[path, value]]
   if (Array.isArray(value)) return value.flatMap((member) => pairsOf(member, path))

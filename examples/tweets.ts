@@ -1,9 +1,9 @@
 /**
- * Imports tweets and asks them boolean questions that nobody declared an index for.
+ * Imports tweets and runs boolean queries on them, without declaring an index.
  *
  *     node --import tsx examples/tweets.ts [tweets.ndjson[.gz]] [--count n] [--seed s] [--db directory]
  *
- * Without a file it makes up 100,000 tweets; without a directory it uses a temporary one. In a project of your own,
+ * Without a file it generates 100,000 tweets; without a directory it uses a temporary one. In a project of your own,
  * import from 'petaldb'.
  */
 import { inspect, parseArgs } from 'node:util'
@@ -15,7 +15,7 @@ import { run } from './support/run.ts'
 import { TemporaryDirectory } from './support/temporary-directory.ts'
 import { type Question, TweetCensus } from './support/tweet-queries.ts'
 
-/** A question is asked this often; the time shown is the median. */
+/** Number of runs per query; the time shown is the median. */
 const runs = 5
 
 const { values, positionals } = parseArgs({
@@ -46,7 +46,7 @@ async function importTweets(
     bytes: counted.count,
     totalBytes: Number.isFinite(count) ? count : undefined
   }))
-  /** What insertMany pulls from: it takes any iterable, and never more of it than it can hold. */
+  /** The source for insertMany(), which takes any iterable, and never reads more of it than it can hold. */
   async function* watched(): AsyncGenerator<Document> {
     for await (const tweet of source) {
       if (signal.aborted || counted.count >= count) return
@@ -96,7 +96,7 @@ function filterAsCode(filter: Document): string {
   return text.replace(/\s+/g, ' ').replace(/'(\$\w+)'(?=:)/g, '$1')
 }
 
-/** The same question without the index. */
+/** The same query without the index. */
 async function compareWithScan(collection: Collection, questions: readonly Question[]): Promise<void> {
   const question = questions.find(({ title }) => title === 'AND of three')
   if (question === undefined) return

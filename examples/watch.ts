@@ -1,5 +1,5 @@
 /**
- * A program that hears of what is written: it keeps the number of tweets of each language up to date without ever counting them.
+ * Follows changes: keeps the number of tweets of each language up to date without ever recounting.
  *
  * Run it with `node --import tsx examples/watch.ts`.
  */
@@ -21,8 +21,8 @@ await db.insertMany([
   { _id: 2, lang: 'de', text: 'Blüten öffnen sich' }
 ])
 
-// Watch first, read then: what the read does not see is told. The language of each tweet is known, so that hearing of a change
-// that was read already does no harm.
+// Watch first, then read: the stream reports what the read does not see. The language is stored per tweet, so a change
+// that the read has already seen does no harm.
 const changes = db.watch([], { fullDocument: 'updateLookup' })
 const languages = new Map<unknown, string>()
 for await (const { _id, lang } of db.find()) languages.set(_id, lang)

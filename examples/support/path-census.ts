@@ -1,8 +1,7 @@
 /**
- * What a pile of JSON holds: its paths, their types, and how often which value occurs.
+ * Counts what a pile of JSON contains: its paths, their types, and how often which value occurs.
  *
- * Bounded in memory: of each path it follows the first few thousand values, of the documents the first few thousand
- * paths.
+ * Bounded in memory: it tracks the first few thousand paths, and the first few thousand values of each.
  */
 import type { Document } from '../../src/index.ts'
 
@@ -16,16 +15,16 @@ export interface PathFacts {
   readonly path: string
   /** Documents that have the path. */
   readonly documents: number
-  /** Type names, the most frequent first. */
+  /** Type names, most frequent first. */
   readonly types: readonly string[]
-  /** Different values; `isTruncated` when there are more than were followed. */
+  /** Distinct values; `isTruncated` if there are more than were tracked. */
   readonly distinct: number
   readonly isTruncated: boolean
-  /** Values and the number of documents they occur in, the most frequent first. */
+  /** Values with the number of documents they occur in, most frequent first. */
   readonly values: readonly (readonly [value: Scalar, documents: number])[]
 }
 
-/** False for a path through a key that a filter cannot name: one with a dot in it, or with a `$` at its beginning. */
+/** False for a path through a key that a filter cannot name: one with a dot in it, or starting with a `$`. */
 export function isAskable(path: string): boolean {
   return !path.includes('["')
 }
@@ -52,7 +51,7 @@ export class PathCensus {
     this.documents++
   }
 
-  /** The paths, those of most documents first. */
+  /** Returns the paths, those of most documents first. */
   facts(): readonly PathFacts[] {
     return [...this.#paths]
       .map(([path, tally]) => ({
@@ -66,7 +65,7 @@ export class PathCensus {
       .sort((a, b) => b.documents - a.documents)
   }
 
-  /** Array positions are no part of a path: that is how filters see it too. */
+  /** Array positions are not part of a path, as in filters. */
   #visit(path: string, value: unknown): void {
     if (Array.isArray(value)) {
       this.#note(path, 'array', undefined)

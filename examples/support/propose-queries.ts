@@ -1,4 +1,4 @@
-/** Questions worth asking of documents of which nothing is known but their paths and values. */
+/** Proposes queries for documents of which only paths and values are known. */
 import type { Filter } from '../../src/index.ts'
 import { isAskable, type PathFacts, type Scalar } from './path-census.ts'
 
@@ -7,7 +7,7 @@ export interface Proposal {
   readonly filter: Filter
 }
 
-/** A path with a value that singles out part of the documents. */
+/** A path with a value that selects a part of the documents. */
 interface Fact {
   readonly path: string
   readonly value: Scalar
@@ -49,7 +49,7 @@ export function proposeQueries(all: readonly PathFacts[], documents: number): re
   return proposals
 }
 
-/** Numbers make poor questions by equality. */
+/** Excludes numbers, which make poor equality queries. */
 function factsOf({ path, values }: PathFacts, documents: number): readonly Fact[] {
   return values
     .filter(([value, count]) => typeof value !== 'number' && value !== null && count < documents * 0.9)
@@ -61,7 +61,7 @@ function nearest(facts: readonly Fact[], documents: number): readonly Fact[] {
   return [...facts].sort((a, b) => Math.abs(a.documents - documents) - Math.abs(b.documents - documents))
 }
 
-/** The first fact of the list about each path. */
+/** Returns the first fact in the list for each path. */
 function onePerPath(facts: readonly Fact[]): readonly Fact[] {
   const seen = new Set<string>()
   return facts.filter(({ path }) => !seen.has(path) && seen.add(path))

@@ -1,4 +1,4 @@
-/** Runs an example; what goes wrong is one line, not a stack. */
+/** Runs an example; an error is reported as one line, without a stack trace. */
 export async function run(main: () => Promise<void>): Promise<void> {
   try {
     await main()

@@ -1,4 +1,4 @@
-/** A directory for a database, gone when the example ends, Ctrl-C included. */
+/** A directory for a database, removed when the example ends, including by Ctrl-C. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,21 +10,21 @@ export class TemporaryDirectory implements Disposable {
   readonly #listener = (): void => {
     process.exitCode = 130
     if (this.#controller.signal.aborted) {
-      // A second Ctrl-C does not wait for the example to come to an end.
+      // A second Ctrl-C does not wait for the example to finish.
       this[Symbol.dispose]()
       process.exit()
     }
     this.#controller.abort()
   }
 
-  /** @param path a directory to use and to keep, instead of a temporary one */
+  /** @param path a directory to use and keep, instead of a temporary one */
   constructor(path?: string) {
     this.#isKept = path !== undefined
     this.path = path ?? mkdtempSync(join(tmpdir(), 'petaldb-example-'))
     process.on('SIGINT', this.#listener)
   }
 
-  /** Fires with Ctrl-C. */
+  /** Fires on Ctrl-C. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }

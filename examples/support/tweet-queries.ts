@@ -1,4 +1,4 @@
-/** Boolean questions about tweets, asked of values that the tweets at hand have. */
+/** Boolean queries on tweets, for values that the given tweets contain. */
 import type { Document, Filter, FindOptions } from '../../src/index.ts'
 
 export interface Question {
@@ -7,7 +7,7 @@ export interface Question {
   readonly options?: FindOptions
 }
 
-/** Counts the values that the questions ask for; works on generated tweets and on real ones. */
+/** Counts the values that the queries use; works with generated and real tweets. */
 export class TweetCensus {
   count = 0
   readonly #users = new Map<string, number>()
@@ -28,7 +28,7 @@ export class TweetCensus {
     if (time !== undefined) this.#times.push(time)
   }
 
-  /** Questions about values that do not occur, hashtags in tweets without any, are left out. */
+  /** Returns the queries, except for those whose values do not occur, such as hashtags in tweets without any. */
   questions(): readonly Question[] {
     return this.#allQuestions().filter(({ filter }) => isComplete(filter))
   }
@@ -72,7 +72,7 @@ export class TweetCensus {
     ]
   }
 
-  /** Bounds of a time in the middle of the tweets, wide enough for `share` of them. */
+  /** Returns the bounds of a time range in the middle of the tweets that contains the given share of them. */
   #middleOfTime(share: number): readonly [from: number, to: number] {
     const times = this.#times.sort((a, b) => a - b)
     const middle = Math.floor(times.length / 2)
@@ -98,12 +98,12 @@ function tally(counts: Map<string, number>, value: string | undefined): void {
   if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1)
 }
 
-/** Words of five letters and more, those of addresses aside. */
+/** Returns the words of five or more letters, except for those in URLs. */
 function wordsOf(text = ''): readonly string[] {
   return text.replace(/https?:\S+/g, '').match(/\p{L}{5,}/gu) ?? []
 }
 
-/** The `limit` values whose counts are nearest to `count`; the most frequent ones for Infinity. */
+/** Returns the `limit` values whose counts are nearest to `count`; for Infinity, the most frequent ones. */
 function valuesNear(counts: ReadonlyMap<string, number>, count: number, limit: number): readonly string[] {
   const distance = (n: number): number => (Number.isFinite(count) ? Math.abs(n - count) : -n)
   return [...counts]

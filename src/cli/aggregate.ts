@@ -1,4 +1,4 @@
-/** `petaldb aggregate`: what a pipeline makes of the documents. */
+/** `petaldb aggregate`: prints the results of a pipeline. */
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { aggregationText } from './explanation.ts'

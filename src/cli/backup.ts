@@ -1,4 +1,4 @@
-/** `petaldb backup`: a database as it is, in a new directory. */
+/** `petaldb backup`: copies a database as it is into a new directory. */
 import type { BackupProgress, BackupResult } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
@@ -37,7 +37,7 @@ export const backupCommand = command({
     } catch (error) {
       return interrupt.endedBefore(to, error)
     }
-    // The backup is there: a signal that comes now is too late to make it a failure.
+    // The backup exists: a signal that comes now is too late to count as a failure.
     const milliseconds = performance.now() - started
     await printLine(options.json === true ? resultJson(result, milliseconds) : resultText(result, to, milliseconds))
     return 0

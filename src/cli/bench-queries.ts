@@ -1,4 +1,4 @@
-/** Times queries with the index and without it, and compares what both find. */
+/** Times queries with and without the index, and compares their results. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Collection, Document, FindCursor, FindOptions } from '../index.ts'
 import type { Query, QueryClass } from '../workload/index.ts'
@@ -7,31 +7,31 @@ export interface QueryTimes {
   readonly name: string
   readonly title: string
   readonly hits: number
-  /** The first run after the database was opened; others came before it. */
+  /** First run after the database was opened; other queries ran before it. */
   readonly firstMilliseconds: number
-  /** Median once it has been asked often. */
+  /** Median of repeated runs. */
   readonly warmMilliseconds: number
-  /** Median of the same without the index. */
+  /** Median without the index. */
   readonly scanMilliseconds: number
-  /** The scan finds the same documents, equal in everything. */
+  /** Whether the scan finds exactly equal documents. */
   readonly isSame: boolean
 }
 
 export interface QueryTiming {
-  /** Timings of each query of which the median counts; fewer of one that takes long. */
+  /** Number of timings per query, of which the median counts; fewer for slow queries. */
   readonly rounds: number
   readonly signal: AbortSignal
   onProgress(queries: number): void
 }
 
-/** Quick queries are run for this long at a time, of which the mean counts: the clock tells no less apart. */
+/** Fast queries are repeated for this long per timing, of which the mean counts, because of the clock's resolution. */
 const roundMilliseconds = 20
-/** No further round is begun after that. */
+/** No further round starts after this time. */
 const warmLimitMilliseconds = 1000
 const scanLimitMilliseconds = 500
 
 const scanning: FindOptions = { hint: 'scan' }
-/** For queries without a sort: their documents may come in any order. */
+/** For queries without a sort, whose documents may come in any order. */
 const inOneOrder: FindOptions = { sort: { $natural: 1 } }
 
 /** REQUIRES: the collection has just been opened. @throws AbortedError */
@@ -47,7 +47,7 @@ export async function timeQueries(
       ...(sort !== undefined && { sort }),
       ...(limit !== undefined && { limit })
     })
-  // All of them first: a query that is run often leaves compiled code and cached blocks to the next one.
+  // All first runs come first, because repeated runs leave compiled code and cached blocks for the next query.
   const first: { readonly hits: number; readonly milliseconds: number }[] = []
   for (const query of queries) {
     const started = performance.now()
@@ -64,7 +64,7 @@ export async function timeQueries(
       roundMilliseconds: 0,
       limit: scanLimitMilliseconds
     }
-    // As long again as it is timed, for nothing.
+    // Warm up for as long as the timing takes.
     await medianOf(warm)
     times.push({
       name: query.name,
@@ -80,7 +80,7 @@ export async function timeQueries(
   return times
 }
 
-/** Reads all documents, one after the other, so that memory is bounded however many there are. */
+/** Reads all documents one by one, in bounded memory. */
 async function drain(documents: AsyncIterable<Document>): Promise<number> {
   let count = 0
   for await (const _ of documents) count++
@@ -98,7 +98,7 @@ async function medianOf({ run, rounds, roundMilliseconds, limit }: Timing): Prom
   const means: number[] = []
   const started = performance.now()
   do {
-    // A query that is answered out of memory leaves no turn to signals and progress.
+    // A query answered from memory never yields to signals and progress by itself.
     await nextTurn()
     const begin = performance.now()
     let runs = 0
@@ -114,7 +114,7 @@ async function medianOf({ run, rounds, roundMilliseconds, limit }: Timing): Prom
   return (means[(means.length - 1) >> 1]! + means[means.length >> 1]!) / 2
 }
 
-/** Whether both give equal documents in the same order. */
+/** Whether both yield equal documents in the same order. */
 export async function areSame(some: AsyncIterable<Document>, others: AsyncIterable<Document>): Promise<boolean> {
   const rest = others[Symbol.asyncIterator]()
   try {

@@ -1,23 +1,23 @@
-/** What `petaldb bench` has measured, for people to read. */
+/** Formats the results of `petaldb bench` for people. */
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import type { QueryTimes } from './bench-queries.ts'
 import { formatBytes, formatCount, formatDuration, formatTable } from './format.ts'
 
 export interface BenchReport {
-  /** Processor, Node and day: figures of different ones cannot be compared. */
+  /** Processor, Node version and date: figures from different ones cannot be compared. */
   readonly machine: string
   readonly count: number
   readonly seed: number
-  /** Bytes of the lines that were imported. */
+  /** Bytes of the imported lines. */
   readonly jsonBytes: number
   /** From opening the new database until it is closed. */
   readonly importMilliseconds: number
   readonly documentsPerSecond: number
-  /** Of all files of the closed database. */
+  /** Total size of the files of the closed database. */
   readonly diskBytes: number
   readonly indexBytes: number
   readonly indexBytesPerDocument: number
-  /** To open it again, in the process that made it. */
+  /** Time to reopen the database in the process that created it. */
   readonly openMilliseconds: number
   readonly queries: readonly QueryTimes[]
 }
@@ -77,7 +77,7 @@ function queryTable(queries: readonly QueryTimes[]): readonly string[] {
   return formatTable([['query', 'hits', 'first', 'warm', 'scan', 'faster'], ...rows], 'lr')
 }
 
-/** Two digits of a small number, all those before the point of a larger one. */
+/** Two significant digits for a small number, all integer digits for a larger one. */
 function significant(value: number): string {
   return value >= 99.5 ? formatCount(value) : value.toPrecision(2)
 }

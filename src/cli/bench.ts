@@ -1,4 +1,4 @@
-/** `petaldb bench`: how fast it is on this machine. */
+/** `petaldb bench`: measures performance on this machine. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Collection } from '../index.ts'
@@ -17,7 +17,7 @@ import { writeTweets } from './tweet-lines.ts'
 import { wholeNumber } from './values.ts'
 import { WorkDirectory } from './work-directory.ts'
 
-/** What a census of them fits into memory for. */
+/** Limited by the memory of the census. */
 const mostTweets = 10_000_000
 
 export const benchCommand = command({
@@ -40,7 +40,7 @@ export const benchCommand = command({
     '  petaldb bench --count 1000000 --keep /mnt/disk/bench'
   ],
   async run(_, options) {
-    // Here and not above: its words are made up when it is loaded, for which no other command need wait.
+    // Imported lazily: loading it generates its vocabulary, which other commands need not wait for.
     const { leastTweets } = await import('../workload/index.ts')
     const plan = {
       count: wholeNumber('--count', options.count ?? '100000', leastTweets),
@@ -78,7 +78,7 @@ async function measure(plan: Plan, directory: string, signal: AbortSignal): Prom
   const started = performance.now()
   await using db = await openExisting(location)
   const openMilliseconds = performance.now() - started
-  // Before any query: what they meet may have the index built again.
+  // Before any query, because queries may trigger a rebuild of the index.
   const { indexBytes } = await db.stats()
   const queries = await askAll(db, classes, plan, signal)
   return {
@@ -96,7 +96,7 @@ async function measure(plan: Plan, directory: string, signal: AbortSignal): Prom
   }
 }
 
-/** Writes the lines. @returns the queries, whose parameters occur in them */
+/** Writes the lines. @returns queries whose parameters occur in them */
 async function generate({ count, seed }: Plan, path: string, signal: AbortSignal): Promise<readonly QueryClass[]> {
   const workload = await import('../workload/index.ts')
   const census = new workload.Census({ count, seed })
@@ -113,7 +113,7 @@ function* countedIn(census: Census, tweets: Iterable<Tweet>): Generator<Tweet> {
   }
 }
 
-/** @returns how long it took from opening the new database until it was closed */
+/** @returns the time from opening the new database until it was closed */
 async function importLines(path: string, location: string, signal: AbortSignal): Promise<number> {
   const source = await Source.open(path, signal)
   let documents = 0
@@ -131,7 +131,7 @@ async function importLines(path: string, location: string, signal: AbortSignal):
   return progress.elapsedMilliseconds
 }
 
-/** Of all files. */
+/** Total size of all files. */
 async function bytesBelow(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())

@@ -1,13 +1,11 @@
-/**
- * A command of the command line: what it is called with, and what it does.
- */
+/** Defines a command of the command line: its arguments, its help, and what it does. */
 import { parseArgs } from 'node:util'
 import { isSystemError, UsageError } from './errors.ts'
 import { printLine } from './line-writer.ts'
 
 export type OptionSpec =
   | { readonly type: 'boolean'; readonly help: string }
-  /** @param value what stands for the value in the help text */
+  /** @param value placeholder for the value in the help text */
   | { readonly type: 'string'; readonly value: string; readonly help: string }
 
 export type OptionTable = Readonly<Record<string, OptionSpec>>
@@ -20,14 +18,17 @@ export type ExitStatus = number
 
 export interface CommandSpec<Options extends OptionTable> {
   readonly name: string
-  /** One line for the list of commands. */
+  /** A line for the list of commands. */
   readonly summary: string
-  /** Positional arguments as the usage line shows them: `<db> [filter]`; optional ones in brackets, last, a word as it is. */
+  /**
+   * Positional arguments as shown in the usage line: `<db> [filter]`. Optional ones are in brackets, and come last; a
+   * literal word is written as is.
+   */
   readonly positionals: string
   readonly options: Options
   /** Further lines of help. */
   readonly details?: readonly string[]
-  /** @param positionals the required ones are there */
+  /** @param positionals includes all required ones */
   run(positionals: readonly string[], options: OptionValues<Options>): Promise<ExitStatus>
 }
 
@@ -36,7 +37,7 @@ export interface Command {
   readonly summary: string
   readonly usage: string
   readonly help: string
-  /** @throws UsageError for arguments that it cannot be called with */
+  /** @throws UsageError for invalid arguments */
   run(args: readonly string[]): Promise<ExitStatus>
 }
 
@@ -63,7 +64,7 @@ export function command<const Options extends OptionTable>(spec: CommandSpec<Opt
       if (missing !== undefined) throw new UsageError(`${missing} is missing`)
       const extra = positionals[names.length]
       if (extra !== undefined) throw new UsageError(`unexpected argument '${extra}'`)
-      // parseArgs has checked the values against the same table that the type is made of.
+      // parseArgs() has checked the values against the same table that the type is derived from.
       return spec.run(positionals, values as OptionValues<Options>)
     }
   }
@@ -83,13 +84,13 @@ function parse(args: readonly string[], table: OptionTable): Parsed {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
     if (!isSystemError(error) || !String(error.code).startsWith('ERR_PARSE_ARGS')) throw error
-    // The first sentence says what is wrong; the rest is about how parseArgs could be told otherwise.
+    // The first sentence says what is wrong; the rest is advice for callers of parseArgs().
     const [problem = error.message] = error.message.split(/\. |\.?\n/)
     throw new UsageError(`${problem}${remedy(error.message, args, table)}`)
   }
 }
 
-/** For a value that begins with a dash: such a one is an option, unless it is attached. */
+/** Advice for a value that starts with a dash, which is taken for an option unless it is attached to its option. */
 function remedy(message: string, args: readonly string[], table: OptionTable): string {
   const [, option = ''] = /use '(--[^=']+)=/.exec(message) ?? []
   const value = args[args.indexOf(option) + 1]

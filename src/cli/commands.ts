@@ -1,4 +1,4 @@
-/** The commands there are, in the order in which help lists them. */
+/** All commands, in the order in which help lists them. */
 import { aggregateCommand } from './aggregate.ts'
 import { backupCommand } from './backup.ts'
 import { benchCommand } from './bench.ts'

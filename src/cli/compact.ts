@@ -1,4 +1,4 @@
-/** `petaldb compact`: merges the tables of a database until what was deleted takes no room any more. */
+/** `petaldb compact`: merges the tables of a database, until deleted documents take no more space. */
 import type { CompactProgress, CompactResult } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'

@@ -1,4 +1,4 @@
-/** `petaldb copy`: a database as a new one, in the same engine or another. */
+/** `petaldb copy`: copies a database into a new one, in the same storage engine or another. */
 import { type CopyResult, copyDatabase } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
@@ -28,7 +28,7 @@ export const copyCommand = command({
     try {
       await using source = await openExisting(from)
       const position = { documents: 0, totalDocuments: 0 }
-      // A bar needs a whole and a part, whatever they are of.
+      // A progress bar needs a part and a total, in any unit.
       using _ = new Progress(() => ({
         documents: position.documents,
         bytes: position.documents,
@@ -44,7 +44,7 @@ export const copyCommand = command({
     } catch (error) {
       return interrupt.endedBefore(to, error)
     }
-    // The copy is there: a signal that comes now is too late to make it a failure.
+    // The copy exists: a signal that comes now is too late to count as a failure.
     const milliseconds = performance.now() - started
     await printLine(options.json === true ? resultJson(result, milliseconds) : resultText(result, to, milliseconds))
     return 0

@@ -1,4 +1,4 @@
-/** `petaldb count`: how many documents match. */
+/** `petaldb count`: prints the number of matches. */
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { printLine } from './line-writer.ts'

@@ -1,10 +1,10 @@
-/** Opening the database that a command names. */
+/** Opens the database that a command names. */
 import { type Collection, type CollectionOptions, type Database, type OpenOptions, open } from '../index.ts'
 import { PetalError } from '../model/errors.ts'
 
 /**
- * For commands that only make sense on a database that is there. Where nothing can be written it is opened to be read:
- * a command that writes then says so.
+ * For commands that need an existing database. If it is not writable, opens it read-only; a command that writes then
+ * reports that.
  */
 export async function openExisting(location: string, options: Pick<OpenOptions, 'index'> = {}): Promise<Database> {
   try {
@@ -17,7 +17,7 @@ export async function openExisting(location: string, options: Pick<OpenOptions, 
   }
 }
 
-/** For commands that write: to open the database to be read, as the library's error says, would be of no use. */
+/** For commands that write, for which the library's advice to open the database read-only is useless. */
 export async function openToWrite(location: string, options: OpenOptions): Promise<Database> {
   try {
     return await open(location, options)
@@ -30,7 +30,7 @@ export async function openToWrite(location: string, options: OpenOptions): Promi
 
 /**
  * @param name undefined for the default collection
- * @throws PetalError NamespaceNotFound for a name that the database does not know: more likely mistyped than meant
+ * @throws PetalError NamespaceNotFound for an unknown name, which is more likely a typo than intended
  */
 export async function existingCollection(
   db: Database,

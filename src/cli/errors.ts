@@ -1,24 +1,24 @@
 /**
- * What the command line says when something goes wrong, and the status it exits with.
+ * Error messages and exit statuses of the command line.
  *
  * | status | meaning                                                              |
  * | ------ | -------------------------------------------------------------------- |
- * | 0      | done, or nobody reads the output any more                            |
- * | 1      | failed                                                               |
- * | 2      | called wrongly                                                       |
- * | 130    | ended by Ctrl-C, 143 by SIGTERM                                      |
+ * | 0      | success, or the reader of the output has gone                        |
+ * | 1      | failure                                                              |
+ * | 2      | invalid arguments                                                    |
+ * | 130    | ended by Ctrl-C; 143 by SIGTERM                                      |
  */
 import { defaultCollectionName } from '../docstore/database.ts'
 import { PetalError } from '../model/errors.ts'
 
-/** The command was called wrongly: its usage line is shown and the exit status is 2. */
+/** Invalid arguments: the usage line is shown, and the exit status is 2. */
 export class UsageError extends PetalError {
   constructor(message: string) {
     super('InvalidOptions', message)
   }
 }
 
-/** Whoever read our output has gone: nothing is wrong, there is nothing more to do. */
+/** The reader of our output has gone: not an error, but nothing is left to do. */
 export class ClosedPipe extends PetalError {
   constructor(cause: unknown) {
     super('Aborted', 'The output was closed', { cause })
@@ -27,7 +27,7 @@ export class ClosedPipe extends PetalError {
 
 /** A file that cannot be read or written. */
 export class FileError extends PetalError {
-  /** @param action `read`, `write` */
+  /** @param action `read` or `write` */
   constructor(action: string, path: string, cause: unknown) {
     const { offset } = cause as { readonly offset?: unknown }
     const details = { file: path, ...(typeof offset === 'number' && { offset }) }
@@ -35,14 +35,14 @@ export class FileError extends PetalError {
   }
 }
 
-/** What went wrong first, where a database could not be closed after it either. */
+/** Returns the original error if closing the database failed, too. */
 export function firstError(error: unknown): unknown {
   return error instanceof Error && error.name === 'SuppressedError' && 'suppressed' in error
     ? firstError(error.suppressed)
     : error
 }
 
-/** One line for people: the message, and the name of the code or of the system's error. */
+/** Returns one line for people: the message, and the name of the error code or of the system error. */
 export function describeError(error: unknown): string {
   if (error instanceof UsageError || error instanceof FileError) return error.message
   if (error instanceof PetalError) return `${oneLine(error.message)} (${error.codeName})`
@@ -50,7 +50,7 @@ export function describeError(error: unknown): string {
   return `unexpected error: ${oneLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error))}`
 }
 
-/** What can be done about it from here, a line of its own; undefined where the message says all there is to say. */
+/** Returns a line of advice for the command line; undefined if the message says it all. */
 export function adviceOn(error: unknown): string | undefined {
   if (!(error instanceof PetalError)) return undefined
   const { option, stored, collection } = error.details
@@ -63,7 +63,7 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
 }
 
-/** Long enough for any message of ours, short enough for a terminal. */
+/** Long enough for any of our messages, short enough for a terminal. */
 const maxMessageCharacters = 400
 
 export function oneLine(text: string): string {

@@ -1,4 +1,4 @@
-/** An explanation of a find as a person reads it. */
+/** Formats the explanation of a find or pipeline for people. */
 import type { AggregationExplanation, Explanation, PlanStage } from '../index.ts'
 import { formatBytes, formatCount, formatDuration, formatPercent } from './format.ts'
 
@@ -24,7 +24,7 @@ export function explanationText({ queryPlanner, executionStats, index }: Explana
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`).join('\n')
 }
 
-/** The read of a pipeline, and a line for each stage that runs over documents. */
+/** Formats the read of a pipeline, and a line for each stage that runs over documents. */
 export function aggregationText(explanation: AggregationExplanation): string {
   const { pushedDown, read, stages, nReturned, milliseconds } = explanation
   const rows = stages.map(({ stage, position, mode, nReturned: given }): readonly [string, string] => [
@@ -43,7 +43,7 @@ export function aggregationText(explanation: AggregationExplanation): string {
   ].join('\n')
 }
 
-/** `LIMIT 20 ◄ FETCH ◄ BLOOM backward`: what each stage reads from is to its right. */
+/** `LIMIT 20 ◄ FETCH ◄ BLOOM backward`: each stage reads from the one to its right. */
 function planText(stage: PlanStage): string {
   const { stage: name, inputStage, skipAmount, limitAmount, sortPattern, direction, ids } = stage
   const detail =

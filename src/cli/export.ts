@@ -1,4 +1,4 @@
-/** `petaldb export`: a collection as newline-delimited Extended JSON. */
+/** `petaldb export`: writes a collection as newline-delimited Extended JSON. */
 import type { Collection } from '../index.ts'
 import { stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
 import { command } from './command.ts'

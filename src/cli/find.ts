@@ -1,4 +1,4 @@
-/** `petaldb find`: the documents that match a filter, or how they are found. */
+/** `petaldb find`: prints the documents that match a filter, or how they are found. */
 import type { FindOptions, SortSpec } from '../index.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'

@@ -1,4 +1,4 @@
-/** Numbers, sizes, times and tables as people read them. */
+/** Formats numbers, sizes, durations and tables for people. */
 
 /** `12,345`. */
 export function formatCount(value: number): string {
@@ -33,15 +33,15 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(seconds / 3600)} h ${pad(Math.floor(seconds / 60) % 60)} min`
 }
 
-/** `43.1 %`; finer below one percent, so that a small rate is not shown as none. */
+/** `43.1 %`; with more digits below one percent, so that a small rate is not shown as zero. */
 export function formatPercent(fraction: number): string {
   const percent = fraction * 100
   return `${percent === 0 || percent >= 1 ? percent.toFixed(1) : percent.toPrecision(2)} %`
 }
 
 /**
- * Lines of a table, columns two spaces apart.
- * @param alignment one character per column: `l` or `r`; the last one counts for all further columns
+ * Formats a table, with columns two spaces apart.
+ * @param alignment one character per column, `l` or `r`; the last one applies to all further columns
  */
 export function formatTable(rows: readonly (readonly string[])[], alignment: string): readonly string[] {
   const widths: number[] = []

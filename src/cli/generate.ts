@@ -1,4 +1,4 @@
-/** `petaldb generate`: documents to try things out with. */
+/** `petaldb generate`: generates sample documents. */
 import { PetalError } from '../model/errors.ts'
 import { parseJson } from '../model/extended-json.ts'
 import { isPlainObject } from '../model/types.ts'
@@ -34,7 +34,7 @@ export const generateCommand = command({
     const seed = wholeNumber('--seed', options.seed ?? '1')
     using interrupt = new Interrupt()
     try {
-      // Here and not above: its words are made up when it is loaded, for which no other command need wait.
+      // Imported lazily: loading it generates its vocabulary, which other commands need not wait for.
       const workload = await import('../workload/index.ts')
       const sample =
         options.sample === undefined
@@ -52,7 +52,10 @@ export const generateCommand = command({
   }
 })
 
-/** Adds the tweets of a file. @throws PetalError FailedToParse for a file without one; lines that are none are passed over */
+/**
+ * Adds the tweets of a file, skipping lines that are not tweets. @throws PetalError FailedToParse for a file without
+ * tweets
+ */
 async function readSample(sample: TweetSample, path: string, signal: AbortSignal): Promise<TweetSample> {
   const source = await Source.open(path, signal)
   let tweets = 0

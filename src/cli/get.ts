@@ -1,4 +1,4 @@
-/** `petaldb get`: one document by its `_id`. */
+/** `petaldb get`: prints a document by its `_id`. */
 import { ObjectId } from 'bson'
 import { PetalError } from '../model/errors.ts'
 import { parseJson, stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
@@ -36,7 +36,7 @@ export const getCommand = command({
   }
 })
 
-/** The ids that a text may mean, the likeliest first. */
+/** Returns the ids that a text may mean, the likeliest first. */
 export function possibleIds(text: string): readonly unknown[] {
   if (!/^[0-9a-f]{24}$/i.test(text)) return [parsedOr(text)]
   return [ObjectId.createFromHexString(text), text, ...(/^\d+$/.test(text) ? [parsedOr(text)] : [])]

@@ -1,14 +1,14 @@
 /**
- * Decompresses gzip, and loses nothing of it when it ends badly: whatever could be decompressed is yielded before the
+ * Decompresses gzip without losing data when it fails: everything that could be decompressed is yielded before the
  * error is thrown.
  *
- * Node's own createGunzip() drops what the call that failed had decompressed, up to a chunk: the last lines in front of
- * anything that stands behind the compressed data. So members are told apart here, and only what is between their header
- * and trailer is given to zlib.
+ * Node's createGunzip() drops what the failing call had decompressed, up to a chunk: the last lines before any garbage
+ * after the compressed data. Therefore members are separated here, and zlib only gets the data between their headers
+ * and trailers.
  *
  * Invariants:
- * 1. Memory is bounded: zlib gets `pieceBytes` at a time, which expand a thousandfold at most.
- * 2. Of data that are damaged inside, less than `outputBytes` in front of the damage are lost.
+ * 1. Memory is bounded: zlib gets `pieceBytes` at a time, which expand at most a thousandfold.
+ * 2. When data is damaged inside, less than `outputBytes` before the damage is lost.
  * @see RFC 1952
  */
 import { crc32, createInflateRaw } from 'node:zlib'
@@ -17,12 +17,12 @@ const pieceBytes = 32 * 1024
 const outputBytes = 64 * 1024
 const trailerBytes = 8
 
-/** Bits of the header's flags; the lowest one means nothing. */
+/** Flag bits of the header; the lowest one has no effect. */
 const flag = { headerChecksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 } as const
 
 export class GzipError extends Error {
   override readonly name = 'GzipError'
-  /** In the compressed data, where it was noticed; damage inside is up to `pieceBytes` behind. */
+  /** Offset in the compressed data where the error was detected; the damage may be up to `pieceBytes` further on. */
   readonly offset: number
 
   constructor(problem: string, offset: number, cause?: unknown) {
@@ -31,14 +31,14 @@ export class GzipError extends Error {
   }
 }
 
-/** Whether it is gzip, by its first bytes. */
+/** Whether the bytes start with gzip's magic number. */
 export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
 /**
- * Yields the content of all members, one behind the other; zeros behind the last one are padding.
- * @throws GzipError for data that end too early, are damaged, or have something else behind them
+ * Yields the concatenated content of all members; zeros after the last one are padding.
+ * @throws GzipError for data that is truncated, damaged, or followed by something else
  */
 export async function* gunzip(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const input = new Input(compressed)
@@ -98,7 +98,7 @@ async function* readMember(input: Input): AsyncGenerator<Uint8Array, void, undef
   if (trailer.readUInt32LE(0) !== checksum || trailer.readUInt32LE(4) !== bytes % 2 ** 32) throw damaged(offset)
 }
 
-/** The deflated data of one member. */
+/** Decompresses the deflated data of one member. */
 class Inflater {
   readonly #stream = createInflateRaw({ chunkSize: outputBytes })
   readonly #ended: Promise<unknown>
@@ -119,7 +119,7 @@ class Inflater {
   async push(piece: Uint8Array): Promise<{ used: number; output: readonly Uint8Array[]; error: unknown }> {
     const before = this.#stream.bytesWritten
     this.#output = []
-    // zlib takes all of it, or ends when it has met the end of its data: then the rest is somebody else's.
+    // zlib takes the whole piece, or stops at the end of its data, in which case the rest belongs to the trailer.
     const taken = new Promise<undefined>((resolve) => {
       if (piece.length === 0) this.#stream.end()
       else this.#stream.write(piece, (error) => error ?? resolve(undefined))
@@ -133,9 +133,9 @@ class Inflater {
   }
 }
 
-/** Bytes that can be looked at before they are taken. */
+/** Input with lookahead. */
 class Input {
-  /** Of the first byte that was not taken. */
+  /** Offset of the first byte not taken yet. */
   offset = 0
   readonly #chunks: AsyncIterator<Uint8Array>
   #rest: Uint8Array = Buffer.alloc(0)
@@ -144,7 +144,7 @@ class Input {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** The next bytes: fewer than `atLeast` only at the end. */
+  /** Returns the next bytes; fewer than `atLeast` only at the end. */
   async peek(atLeast: number, atMost = atLeast): Promise<Uint8Array> {
     while (this.#rest.length < atLeast) {
       const { done, value } = await this.#chunks.next()
@@ -159,7 +159,7 @@ class Input {
     this.offset += bytes
   }
 
-  /** @throws GzipError when there are fewer */
+  /** @throws GzipError if there are fewer */
   async exactly(count: number): Promise<Uint8Array> {
     const bytes = await this.peek(count)
     if (bytes.length < count) throw endsEarly(this.offset + bytes.length)

@@ -1,10 +1,10 @@
-/** `--hash`: the hash of an index that is built again. */
+/** The `--hash` option: the hash of an index to be rebuilt. */
 import type { IndexOptions } from '../index.ts'
 import { UsageError } from './errors.ts'
 
 export const hashNames = ['murmur', 'farmhash'] as const satisfies readonly IndexOptions['hash'][]
 
-/** @throws UsageError for a name that no hash has */
+/** @throws UsageError for an unknown hash */
 export function hashName(given: string): (typeof hashNames)[number] {
   const hash = hashNames.find((name) => name === given)
   if (hash !== undefined) return hash

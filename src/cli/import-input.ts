@@ -1,5 +1,5 @@
 /**
- * What an import reads: a file of lines, one array, or documents that are spread over lines, as its first bytes say.
+ * The input of an import: lines, one array, or documents spread over several lines, as detected from its first bytes.
  */
 import { type Layout, layoutOf, lengthOfMark } from './layout.ts'
 import type { Source } from './source.ts'
@@ -12,13 +12,13 @@ export class ImportInput {
   readonly #signal: AbortSignal
   #layout: Layout = 'lines'
 
-  /** @param signal the source's: what it cuts off is not incomplete */
+  /** @param signal of the source: input cut off by it is not reported as incomplete */
   constructor(source: Source, signal: AbortSignal) {
     this.#source = source
     this.#signal = signal
   }
 
-  /** Its documents as lines. @throws as Source.chunks(), and PetalError FailedToParse for an array that is none */
+  /** Yields its documents as lines. @throws as Source.chunks(), and PetalError FailedToParse for an invalid array */
   async *lines(): AsyncGenerator<Uint8Array, void, undefined> {
     let head: Uint8Array | undefined = new Uint8Array()
     let splitter: ValueSplitter | undefined
@@ -43,7 +43,7 @@ export class ImportInput {
     splitter.end()
   }
 
-  /** undefined for lines. */
+  /** Returns undefined for lines. */
   #splitterFor(layout: Layout, head: Uint8Array): ValueSplitter | undefined {
     this.#layout = layout
     return layout === 'lines' ? undefined : new ValueSplitter(layout, this.#source.name, lengthOfMark(head))
@@ -53,7 +53,7 @@ export class ImportInput {
     return splitter === undefined ? head : splitter.push(head.subarray(lengthOfMark(head)))
   }
 
-  /** Where one of the lines came from. @param line from 1 */
+  /** Returns the origin of a line. @param line from 1 */
   place(line: number): string {
     const { name } = this.#source
     return this.#layout === 'lines' ? `${name}:${line}` : `${name}, ${nouns[this.#layout]} ${line}`

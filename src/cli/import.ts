@@ -1,6 +1,4 @@
-/**
- * `petaldb import`: the JSON documents of a file into a collection, in bounded memory whatever the file is.
- */
+/** `petaldb import`: imports the JSON documents of a file into a collection, in bounded memory whatever the file. */
 import { AbortedError, BadLine, type Collection, type ImportOptions } from '../index.ts'
 import { command } from './command.ts'
 import { openToWrite } from './database.ts'
@@ -46,7 +44,7 @@ export const importCommand = command({
     const maySkip = options['skip-bad'] === true
     if (maySkip && options.strict === true) throw new UsageError('--strict and --skip-bad exclude each other')
     using interrupt = new Interrupt()
-    // Before the database, so that a mistyped file name does not leave an empty one behind.
+    // Opened before the database, so that a mistyped file name does not leave an empty database behind.
     const source = await Source.open(path, interrupt.signal)
     await using db = await openToWrite(location, { store })
     const collection = options.collection === undefined ? db : db.collection(options.collection)
@@ -78,9 +76,9 @@ function lost(skipped: number): string {
 interface Outcome {
   readonly imported: number
   readonly skipped: number
-  /** A bad line ended the import, as --strict wants it. */
+  /** A bad line ended the import because of --strict. */
   readonly isStopped: boolean
-  /** Anything else that ended it: the file could not be read on, the store failed. */
+  /** Any other error that ended the import: reading the file or writing to the store failed. */
   readonly failure: unknown
 }
 
@@ -123,7 +121,7 @@ async function importAll(
   return { imported, skipped, isStopped: false, failure: undefined }
 }
 
-/** What a promise is rejected with; undefined when it is fulfilled. */
+/** Returns the rejection reason of a promise; undefined if it is fulfilled. */
 async function errorOf(promise: Promise<void>): Promise<unknown> {
   try {
     await promise

@@ -1,6 +1,4 @@
-/**
- * Ctrl-C as a request: the first one asks the command to come to an end, the second one ends the process.
- */
+/** Handles Ctrl-C as a request: the first one asks the command to finish, the second one ends the process. */
 import { constants } from 'node:os'
 
 const signals = ['SIGINT', 'SIGTERM'] as const
@@ -14,17 +12,20 @@ export class Interrupt implements Disposable {
     for (const name of signals) process.on(name, this.#listener)
   }
 
-  /** Fires with the first signal. */
+  /** Fires on the first signal. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
-  /** Exit status of a process that a signal ended, once one has come. */
+  /** Exit status for a process ended by a signal, once one has arrived. */
   get status(): number | undefined {
     return this.#status
   }
 
-  /** Says what the signal has kept from being made; returns the exit status. @throws the error, where there was no signal */
+  /**
+   * Reports what was not created because of the signal, and returns the exit status. @throws the error if there was no
+   * signal
+   */
   endedBefore(notMade: string, error: unknown): number {
     if (this.#status === undefined) throw error
     process.stderr.write(`petaldb: interrupted; ${notMade} was not made\n`)

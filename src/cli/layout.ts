@@ -1,16 +1,18 @@
-/** How the documents of a file stand in it, told by its beginning. */
+/** Detects the layout of the documents in a file from its first bytes. */
 import type { ValueLayout } from './value-splitter.ts'
 
 export type Layout = 'lines' | ValueLayout
 
-/** What is looked at at most. An array whose first line is longer is taken for one. */
+/**
+ * Maximum number of bytes examined. If the first line of a bracketed file is longer, the file is taken for an array.
+ */
 const maxHeadBytes = 64 * 1024
 const byteOrderMark = '\u00ef\u00bb\u00bf'
 
 /**
  * @param head the first bytes
- * @param isAll nothing comes behind them
- * @returns undefined when more has to be seen
+ * @param isAll there are no more bytes
+ * @returns undefined if more bytes are needed
  */
 export function layoutOf(head: Uint8Array, isAll: boolean): Layout | undefined {
   const isEnough = isAll || head.length >= maxHeadBytes
@@ -36,7 +38,7 @@ function decide(text: string, isEnough: boolean): Layout | undefined {
   return next !== '' && mayGoOn(open, next) ? 'documents' : 'lines'
 }
 
-/** A line that is an array is no document, and an array has nothing behind it. */
+/** An array is not a document, so lines of arrays are lines; and nothing may follow a single array. */
 function isArray(line: string): boolean {
   try {
     return Array.isArray(JSON.parse(line))
@@ -45,12 +47,12 @@ function isArray(line: string): boolean {
   }
 }
 
-/** What a line leaves open. */
+/** The state at the end of a line. */
 interface OpenLine {
   readonly isWhole: boolean
-  /** Undefined within a text, and where nothing is open. */
+  /** Innermost open bracket; undefined inside a string, and if nothing is open. */
   readonly bracket: string | undefined
-  /** Of the line, but for white space. */
+  /** Last character of the line, except for white space. */
   readonly last: string
 }
 
@@ -71,10 +73,10 @@ function openAtEnd(line: string): OpenLine {
   return { isWhole: open.length === 0 && !isInText, bracket: isInText ? undefined : open.at(-1), last }
 }
 
-/** Whether a document may go on so in the next line. Behind a line that was cut off another document begins. */
+/** Whether a document may continue with the next line. After a truncated line, another document starts. */
 function mayGoOn({ bracket, last }: OpenLine, next: string): boolean {
   if (bracket === undefined) return false
   if (bracket === '[' || last === ':') return true
-  // A key, or what ends or divides what the line has begun.
+  // A key, or punctuation that ends or separates what the line has started.
   return last === '{' || last === ',' ? next === '"' || next === '}' : next === ',' || next === '}' || next === ']'
 }

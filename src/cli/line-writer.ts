@@ -1,6 +1,4 @@
-/**
- * Writes lines to a stream, in large pieces, at the pace of whoever reads them.
- */
+/** Writes lines to a stream, in large pieces, respecting backpressure. */
 import type { Writable } from 'node:stream'
 import { ClosedPipe, FileError, isSystemError } from './errors.ts'
 
@@ -29,15 +27,15 @@ export class LineWriter {
   }
 
   /**
-   * Adds one line; wait for the promise, when there is one, before the next.
-   * @throws ClosedPipe when nobody reads any more
+   * Adds a line. If a promise is returned, it must be awaited before the next line.
+   * @throws ClosedPipe if the reader has gone
    */
   write(line: string): Promise<void> | undefined {
     this.#pending += `${line}\n`
     return this.#pending.length >= pieceCharacters ? this.flush() : undefined
   }
 
-  /** Hands on everything that was written; resolves when the stream has taken it. */
+  /** Flushes buffered lines; resolves when the stream has taken them. */
   async flush(): Promise<void> {
     const piece = this.#pending
     this.#pending = ''

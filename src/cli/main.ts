@@ -10,7 +10,7 @@ import { printLine } from './line-writer.ts'
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<number> {
-  // Whoever writes sees the error too; without a listener it would end the process with a stack.
+  // The writer receives the error, too; without a listener it would end the process with a stack trace.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   let command: Command | undefined
   try {

@@ -1,10 +1,10 @@
 /**
- * Writes a file as a whole or not at all.
+ * Writes a file atomically.
  *
  * Invariants:
- * 1. A regular file, or a name that is free, gets its new content by a rename: whoever sees the name sees all of it.
- * 2. Anything else, a device or a named pipe, is written to where it is: a rename would put a file in its place.
- * 3. A symbolic link stays one; what it points to is written.
+ * 1. A regular or new file gets its content by a rename, so it is never seen incomplete.
+ * 2. Anything else, such as a device or a named pipe, is written in place, because a rename would replace it by a file.
+ * 3. A symbolic link remains one; its target is written.
  */
 import { createWriteStream } from 'node:fs'
 import { realpath, rename, rm, stat } from 'node:fs/promises'
@@ -15,9 +15,10 @@ import { FileError, isSystemError } from './errors.ts'
 import { LineWriter } from './line-writer.ts'
 
 /**
- * @param path compressed when it ends in `.gz`
- * @param write gets the open file; what it returns is returned
- * @throws FileError when the file cannot be written, otherwise whatever `write` throws; no partial file is left
+ * @param path compressed if it ends in `.gz`
+ * @param write gets the open file
+ * @returns the result of `write`
+ * @throws FileError if the file cannot be written, otherwise whatever `write` throws; no partial file is left
  */
 export async function writeFile<T>(path: string, write: (writer: LineWriter) => Promise<T>): Promise<T> {
   try {
@@ -38,7 +39,7 @@ export async function writeFile<T>(path: string, write: (writer: LineWriter) => 
 }
 
 interface Target {
-  /** Symbolic links resolved. */
+  /** With symbolic links resolved. */
   readonly path: string
   readonly isReplaceable: boolean
 }
@@ -47,7 +48,7 @@ async function targetOf(path: string): Promise<Target> {
   try {
     const resolved = await realpath(path)
     const entry = await stat(resolved)
-    // A directory fails at the rename otherwise, after all the work.
+    // Otherwise a directory would only fail at the rename, after all the work.
     if (entry.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
     return { path: resolved, isReplaceable: entry.isFile() }
   } catch (error) {
@@ -56,19 +57,19 @@ async function targetOf(path: string): Promise<Target> {
   }
 }
 
-/** @param name what the user calls it */
+/** @param name as given by the user */
 async function fill<T>(
   name: string,
   path: string,
   flags: 'w' | 'wx',
   write: (writer: LineWriter) => Promise<T>
 ): Promise<T> {
-  // A device or a pipe cannot be flushed to a disk.
+  // A device or a pipe cannot be flushed to disk.
   const file = createWriteStream(path, { flags, flush: flags === 'wx' })
   const gzip = name.endsWith('.gz') ? createGzip() : undefined
   const target: Writable = gzip ?? file
   const closed = gzip === undefined ? finished(file) : pipeline(gzip, file)
-  // Listened to from the start: opening may fail before anything waits for it.
+  // Attached from the start, since opening may fail before anything awaits it.
   closed.catch(() => {})
   try {
     const result = await write(new LineWriter(target, name))
@@ -78,7 +79,7 @@ async function fill<T>(
   } catch (error) {
     target.destroy()
     await closed.catch(() => {
-      // Being destroyed early is what was asked for.
+      // The premature close is intended.
     })
     throw error
   }

@@ -1,4 +1,4 @@
-/** `petaldb paths`: what there is to ask for. */
+/** `petaldb paths`: lists the paths of the documents. */
 
 import type { PathSummary } from '../index.ts'
 import { stringifyRelaxed } from '../model/extended-json.ts'
@@ -55,7 +55,7 @@ function table(paths: readonly PathSummary[]): readonly string[] {
   return formatTable([['path', 'documents', 'share', 'types', 'example'], ...rows], 'lrrll')
 }
 
-/** `string`, or `string 3,000 | null 120` where not all have the same. */
+/** `string`, or `string 3,000 | null 120` if not all documents have the same type. */
 function typesText(types: PathSummary['types'], documents: number): string {
   return Object.entries(types)
     .map(([type, count]) => (count === documents ? type : `${type} ${formatCount(count)}`))
@@ -69,7 +69,7 @@ function exampleText(value: unknown): string {
   return `${characters.slice(0, maxExampleCharacters).join('')}…`
 }
 
-/** What would move the cursor, or break the line, as JSON escapes it. */
+/** Escapes control characters, which would move the cursor or break the line, as in JSON. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,12 +1,12 @@
-/** JSON for the eyes: indented, coloured. */
+/** Formats JSON with indentation and colors. */
 
 const escapes = { key: '\u001b[34m', string: '\u001b[32m', number: '\u001b[33m', word: '\u001b[35m' } as const
 const reset = '\u001b[39m'
 
-/** A string with a colon behind it is a key. */
+/** A string followed by a colon is a key. */
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)/g
 
-/** @param json valid JSON, on one line or more */
+/** @param json valid JSON, on one or more lines */
 export function prettyJson(json: string, isColoured: boolean): string {
   const text = JSON.stringify(JSON.parse(json), null, 2)
   if (!isColoured) return text
@@ -18,7 +18,7 @@ export function prettyJson(json: string, isColoured: boolean): string {
   })
 }
 
-/** As https://no-color.org asks, and as the terminal can. */
+/** Respects https://no-color.org and the terminal's capabilities. */
 export function hasColours(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY && stream.hasColors()
 }

@@ -1,4 +1,4 @@
-/** What a cursor gives, on standard output: its documents, or how they are found. */
+/** Prints the documents of a cursor, or its explanation, to standard output. */
 import { stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
 import type { Document } from '../model/types.ts'
 import type { ExitStatus } from './command.ts'
@@ -6,7 +6,7 @@ import type { Interrupt } from './interrupt.ts'
 import { LineWriter } from './line-writer.ts'
 import { hasColours, prettyJson } from './pretty-json.ts'
 
-/** `find` and `aggregate` both give one, each with an explanation of its own. */
+/** A cursor of `find` or `aggregate`, which have different explanations. */
 interface Explainable<Explanation> extends AsyncIterable<Document> {
   explain(): Promise<Explanation>
 }
@@ -17,8 +17,8 @@ interface DocumentOptions {
 }
 
 /**
- * @param interrupt of the signal that the cursor was made with: what was printed before it stays
- * @param textOf an explanation for people to read
+ * @param interrupt whose signal the cursor was created with; what was printed before the signal stays
+ * @param textOf formats an explanation for people
  */
 export async function printCursor<Explanation>(
   cursor: Explainable<Explanation>,
@@ -41,7 +41,7 @@ export async function printCursor<Explanation>(
   return interrupt.status ?? 0
 }
 
-/** One line of Extended JSON each, or, for people to read, several. */
+/** Writes each document as one line of Extended JSON, or indented for people. */
 async function writeDocuments(
   documents: AsyncIterable<Document>,
   options: DocumentOptions,

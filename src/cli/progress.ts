@@ -1,16 +1,14 @@
-/**
- * Tells on standard error how far a long command is: a bar on a terminal, a line every few seconds elsewhere.
- */
+/** Shows the progress of a long command on standard error: a bar on a terminal, a line every few seconds elsewhere. */
 import { formatBytes, formatCount } from './format.ts'
 
-/** How far it is. */
+/** A position in the work. */
 export interface Position {
-  /** Left out where bytes are all that is known. */
+  /** Omitted if only bytes are known. */
   readonly documents?: number
-  /** What is counted in their place. */
+  /** What is counted instead of documents. */
   readonly unit?: string
   readonly bytes: number
-  /** undefined when there is no telling. */
+  /** undefined if unknown. */
   readonly totalBytes: number | undefined
 }
 
@@ -56,7 +54,7 @@ export class Progress implements Disposable {
   readonly #started = performance.now()
   readonly #timer: NodeJS.Timeout
 
-  /** @param position asked whenever something is to be shown */
+  /** @param position called whenever progress is shown */
   constructor(position: () => Position, stream: NodeJS.WriteStream = process.stderr) {
     this.#position = position
     this.#stream = stream
@@ -68,12 +66,12 @@ export class Progress implements Disposable {
     return performance.now() - this.#started
   }
 
-  /** Prints a line of its own, above the bar. */
+  /** Prints a separate line above the bar. */
   note(line: string): void {
     this.#stream.write(this.#stream.isTTY ? `${eraseLine}${line}\n` : `${line}\n`)
   }
 
-  /** Takes the bar away. */
+  /** Removes the bar. */
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
     if (this.#stream.isTTY) this.#stream.write(eraseLine)

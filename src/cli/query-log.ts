@@ -1,6 +1,6 @@
 /**
- * A log of queries: newline-delimited Extended JSON, each line a filter, or an object whose `filter` is one, with how
- * often it was asked as `count` and anything else beside.
+ * Reads a log of queries: newline-delimited Extended JSON. Each line is a filter, or an object with a `filter`,
+ * optionally a `count` of how often it was run, and any other fields.
  */
 import { PetalError } from '../model/errors.ts'
 import { parseJson } from '../model/extended-json.ts'

@@ -1,4 +1,4 @@
-/** `petaldb reindex`: builds the index again, once or every so often. */
+/** `petaldb reindex`: rebuilds the index, once or periodically. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Collection, IndexStats, RebuildResult } from '../index.ts'
 import { command } from './command.ts'
@@ -11,7 +11,7 @@ import { printLine } from './line-writer.ts'
 import { Progress } from './progress.ts'
 
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const maxMilliseconds = 2 ** 31 - 1
 
 export const reindexCommand = command({

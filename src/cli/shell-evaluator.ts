@@ -1,6 +1,7 @@
 /**
- * JavaScript, a statement at a time, in the realm of the library, so that dates and objects of a line are those it knows. Names that
- * are declared stay, and may be declared again; `await` may stand anywhere outside functions.
+ * Evaluates JavaScript statement by statement, in the library's own realm, so that dates and objects are instances of
+ * the classes it knows. Declared names persist, and may be declared again; `await` is allowed anywhere outside of
+ * functions.
  */
 import { constants, Script } from 'node:vm'
 import { shellValues } from './shell-values.ts'
@@ -8,21 +9,22 @@ import { shellValues } from './shell-values.ts'
 const maxOpenParentheses = 20
 
 export class Evaluator {
-  /** @param names what is known by name, beside the BSON types */
+  /** @param names global names in addition to the BSON types */
   constructor(names: Readonly<Record<string, unknown>>) {
     Object.assign(globalThis, shellValues(), names)
   }
 
   /**
-   * @returns what the code gives, not waited for; undefined where it goes on in the next line
-   * @throws what it throws, SyntaxError among it
+   * Evaluates code.
+   * @returns the result, without awaiting it; undefined if the statement is incomplete
+   * @throws whatever the code throws, including SyntaxError
    */
   evaluate(code: string): { readonly value: unknown } | undefined {
     const compiled = compile(code)
     return compiled === undefined ? undefined : { value: compiled.runInThisContext() }
   }
 
-  /** Names that a line may go on with, and what of the line they take the place of: as readline asks for them. */
+  /** Completes names in the format of readline: the candidates, and the part of the line that they replace. */
   readonly complete = (line: string): [string[], string] => {
     const [, owner, begun = ''] = /(?:([\w$][\w$.]*)\.)?([\w$]*)$/.exec(line) ?? []
     let object: unknown = globalThis
@@ -31,7 +33,7 @@ export class Evaluator {
   }
 }
 
-/** undefined where the code is not whole yet. @throws SyntaxError */
+/** Returns undefined if the code is incomplete. @throws SyntaxError */
 function compile(code: string): Script | undefined {
   let reason: unknown
   for (const spelling of spellings(code)) {
@@ -39,23 +41,23 @@ function compile(code: string): Script | undefined {
       return scriptOf(spelling)
     } catch (error) {
       if (isUnfinished(spelling, error)) return undefined
-      // Of what was typed, not of what was made of it; await is what the others are for.
+      // Report the error of the code as typed, not of a rewritten form; those only exist for await.
       reason ??= error
     }
   }
   throw reason
 }
 
-/** What a statement may mean, the likeliest first. */
+/** Yields possible rewritings of a statement, the likeliest first. */
 function* spellings(code: string): Generator<string> {
   const bare = code.trim().replace(/;+$/, '')
-  // A brace begins a document rather than a block.
+  // A brace starts a document rather than a block.
   if (bare.startsWith('{')) yield `(${bare}\n)`
   const [, declared] = /^(?:const|let|var)\s+([\s\S]+)$/.exec(bare) ?? []
   yield declared === undefined ? code : `var ${declared}`
   if (!/\bawait\b/.test(code)) return
   yield `(async () => (${bare}\n))()`
-  // Assignments, so that the names stay.
+  // As assignments, so that the names persist.
   if (declared !== undefined) yield `(async () => void (${declared}\n))()`
   yield `(async () => {${code}\n})()`
 }
@@ -64,7 +66,7 @@ function scriptOf(code: string): Script {
   return new Script(code, { filename: 'shell', importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER })
 }
 
-/** Whether more lines may make it whole. V8 says the same of a call that is not closed and of one that is wrong. */
+/** Whether more lines may complete the code. V8 reports the same error for an unclosed call and for an invalid one. */
 function isUnfinished(code: string, error: unknown): boolean {
   if (!(error instanceof SyntaxError)) return false
   if (error.message === 'Unexpected end of input') return true
@@ -78,7 +80,7 @@ function isUnfinished(code: string, error: unknown): boolean {
   return false
 }
 
-/** Of an object and what it inherits, but for what all objects inherit. */
+/** Returns the names of an object's own and inherited properties, except for those of Object.prototype. */
 function namesOf(value: unknown): string[] {
   const names = new Set<string>()
   for (let object = value; object !== null && object !== undefined && object !== Object.prototype; ) {

@@ -1,19 +1,19 @@
-/** Lines that were typed at a prompt, kept for the next one. */
+/** The lines typed at the prompt, saved for the next session. */
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const maxLines = 1000
 
 export class LineHistory {
   readonly #path: string | undefined
-  /** The last one first, as readline has them. */
+  /** Most recent first, as in readline. */
   #lines: readonly string[] = []
 
-  /** @param path undefined to keep none */
+  /** @param path undefined to keep no history */
   constructor(path: string | undefined) {
     this.#path = path
   }
 
-  /** Without a file, or one that cannot be read, there are none. */
+  /** Returns an empty history if there is no file, or it cannot be read. */
   load(): string[] {
     if (this.#path === undefined) return []
     try {
@@ -26,7 +26,7 @@ export class LineHistory {
     this.#lines = [...lines]
   }
 
-  /** Nothing is said where it cannot be written: it is a convenience. */
+  /** Ignores errors: the history is only a convenience. */
   save(): void {
     if (this.#path === undefined || this.#lines.length === 0) return
     try {

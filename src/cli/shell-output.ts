@@ -1,31 +1,31 @@
-/** How the shell shows values: of a cursor a page, of a promise what it is fulfilled with. */
+/** Prints values in the shell: a page of a cursor, or the value of a promise. */
 import type { Writable } from 'node:stream'
 import { inspect } from 'node:util'
 import { formatDuration } from './format.ts'
 import { LineWriter } from './line-writer.ts'
 
-/** Documents of a cursor that a terminal is shown at once. */
+/** Documents of a cursor shown at once on a terminal. */
 export const pageDocuments = 20
 
 interface Looks {
-  /** Documents of a cursor that are shown at once. */
+  /** Documents of a cursor shown at once. */
   readonly page: number
-  /** Says how long it took. */
+  /** Whether to show how long it took. */
   readonly isTimed: boolean
   readonly isColoured: boolean
 }
 
-/** What find(), aggregate() and watch() give. */
+/** A cursor of find(), aggregate() or watch(). */
 interface Cursor extends AsyncIterable<unknown> {
   close(): Promise<unknown>
 }
 
 export class ShellOutput {
   readonly #stream: Writable
-  /** For many of them, at the pace of whoever reads. */
+  /** For documents, respecting backpressure. */
   readonly #lines: LineWriter
   readonly #looks: Looks
-  /** The cursor that was shown last, if it may have more. */
+  /** The last cursor shown, if it may have more documents. */
   #rest: { readonly cursor: Cursor; readonly documents: AsyncIterator<unknown> } | undefined
 
   constructor(stream: Writable, looks: Looks) {
@@ -38,14 +38,14 @@ export class ShellOutput {
     return inspect(value, { colors: this.#looks.isColoured, depth: 10, maxArrayLength: 200 })
   }
 
-  /** What was thrown, and where in the lines that were typed. */
+  /** Formats a thrown value, with the stack frames in the typed lines. */
   errorText(error: unknown): string {
     if (!(error instanceof Error) || error.stack === undefined) return this.text(error)
     const [head = '', ...frames] = error.stack.split(/\n(?= {4}at )/)
     return [head, ...frames.filter((frame) => /\bshell:\d/.test(frame))].join('\n')
   }
 
-  /** Waits for a value and prints it; nothing of undefined. @throws what the promise is rejected with */
+  /** Awaits a value and prints it, unless it is undefined. @throws the rejection reason of a promise */
   async show(value: unknown): Promise<void> {
     const begin = performance.now()
     if (isCursor(value)) {
@@ -62,7 +62,7 @@ export class ShellOutput {
     if (value instanceof Promise) this.#tell(formatDuration(performance.now() - begin))
   }
 
-  /** The next page of the cursor that was shown last. @throws what the cursor throws; ClosedPipe when nobody reads any more */
+  /** Shows the next page of the last cursor. @throws errors of the cursor; ClosedPipe if the reader has gone */
   async more(): Promise<void> {
     const rest = this.#rest
     if (rest === undefined) return this.print('there is nothing more')
@@ -71,7 +71,7 @@ export class ShellOutput {
     let isOver = false
     while (count < this.#looks.page && !isOver) {
       const { done, value } = await rest.documents.next()
-      // Interrupted meanwhile, or another one is shown.
+      // It was interrupted, or another cursor is being shown.
       if (this.#rest !== rest) return
       isOver = done === true
       if (isOver) break
@@ -84,13 +84,13 @@ export class ShellOutput {
     this.#tell(`${number} in ${formatDuration(performance.now() - begin)}`)
   }
 
-  /** Closes the cursor under way. A promise that is waited for goes on unseen. */
+  /** Closes the current cursor. A pending promise continues unseen. */
   async interrupt(): Promise<void> {
     this.print(this.#rest === undefined ? 'not waited for any longer' : 'interrupted')
     await this.end()
   }
 
-  /** Closes the cursor that was shown last. */
+  /** Closes the last cursor shown. */
   async end(): Promise<void> {
     const rest = this.#rest
     this.#rest = undefined

@@ -1,4 +1,4 @@
-/** Lines that are typed, and answers to them, one after the other. */
+/** A session of the shell: reads lines and answers them one after the other. */
 import type { Interface } from 'node:readline'
 import { PetalError } from '../model/errors.ts'
 import { ClosedPipe, describeError } from './errors.ts'
@@ -12,10 +12,10 @@ const help = [
   '.exit  leaves, as Ctrl-D does; Ctrl-C ends a question, or forgets what was typed'
 ]
 
-/** What this prompt obeys, and what is none of JavaScript at others. */
+/** Commands of this prompt, which are not JavaScript elsewhere. */
 const commands = /^\s*(\.[a-z]+|help|show\s+\w+);?\s*$/
 
-/** As other prompts are left. */
+/** The ways to leave other prompts. */
 const leaves = /^\s*(\.?exit|\.?quit)(\(\))?;?\s*$/
 
 export interface ShellParts {
@@ -25,11 +25,11 @@ export interface ShellParts {
   readonly prompt: string
 }
 
-/** One line after the other: the next one is looked at when the one before is answered. */
+/** Processes lines one by one: the next is read when the previous one has been answered. */
 export class ShellSession {
   hasFailed = false
   readonly #parts: ShellParts
-  /** Lines that are no whole statement yet. */
+  /** Lines of an incomplete statement. */
   #begun = ''
   /** Ends the wait for an answer. */
   #stopWaiting: (() => void) | undefined
@@ -49,7 +49,7 @@ export class ShellSession {
       this.#prompt()
     }
     lines.close()
-    // Who types leaves by Ctrl-D, whatever was begun.
+    // At a terminal, Ctrl-D leaves even within a statement.
     if (this.#parts.prompt === '' && this.#begun !== '' && !this.#isOver) {
       this.hasFailed = true
       this.#parts.output.print(`The input ends within a statement:\n${this.#begun.trimEnd()}`)
@@ -75,7 +75,7 @@ export class ShellSession {
     }
   }
 
-  /** What a line has thrown, or something that it has begun. */
+  /** Reports an error of a line, or of something it has started. */
   tell(error: unknown): void {
     const { output } = this.#parts
     this.hasFailed = true
@@ -98,7 +98,7 @@ export class ShellSession {
     else await output.show(evaluated.value)
   }
 
-  /** What goes on after it was interrupted is nobody's concern, what it throws neither. */
+  /** Waits for an answer until interrupted. Whatever continues after that is ignored, including its errors. */
   async #whileWaiting(answering: Promise<void>): Promise<void> {
     const interrupted = new Promise<void>((resolve) => {
       this.#stopWaiting = resolve
@@ -117,7 +117,7 @@ export class ShellSession {
     }
     const isIdle = this.#begun === '' && lines.line === ''
     this.#begun = ''
-    // As the keys that clear the line.
+    // Simulates the keys that clear the line.
     lines.write(null, { ctrl: true, name: 'e' })
     lines.write(null, { ctrl: true, name: 'u' })
     output.print(isIdle ? '\n.exit or Ctrl-D leaves' : '')

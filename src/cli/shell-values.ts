@@ -1,4 +1,4 @@
-/** Values that JavaScript has no spelling for, by the names that shells of MongoDB know: `new` may be left out. */
+/** BSON values under the names that MongoDB's shells use; `new` may be omitted. */
 import { Binary, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID } from 'bson'
 import { PetalError } from '../model/errors.ts'
 
@@ -21,12 +21,14 @@ export function shellValues(): Readonly<Record<string, unknown>> {
   return { ...Object.fromEntries(callable), ISODate, NumberDecimal, NumberInt, NumberLong }
 }
 
-/** The class, which makes one when it is called, too. */
+/** Returns the class, which can also be called without `new`. */
 function withoutNew(of: Class): Class {
   return new Proxy(of, { apply: (target, _, given) => Reflect.construct(target, given) })
 }
 
-/** Now, or what a text of ISO 8601 says: in UTC where it says no zone. @throws PetalError BadValue */
+/**
+ * Returns the current date, or the date of an ISO 8601 string, in UTC unless it has a zone. @throws PetalError BadValue
+ */
 function ISODate(text?: string): Date {
   if (text === undefined) return new Date()
   const hasZone = !/\d:\d/.test(text) || /(?:Z|[+-]\d\d:?\d\d)$/i.test(text)

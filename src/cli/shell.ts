@@ -1,4 +1,4 @@
-/** `petaldb shell`: a prompt that knows the database. */
+/** `petaldb shell`: an interactive prompt for a database. */
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -40,7 +40,7 @@ export const shellCommand = command({
     })
     const history = new LineHistory(isTerminal ? join(homedir(), historyName) : undefined)
     const count = formatCount(await db.estimatedDocumentCount())
-    // Nothing is awaited from here on until lines are taken: those that have come by then would be lost.
+    // No await from here until lines are read: lines that arrive in between would be lost.
     const lines = createInterface({
       input: process.stdin,
       ...(isTerminal && { output: process.stdout, completer: evaluator.complete }),

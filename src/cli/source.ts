@@ -1,6 +1,4 @@
-/**
- * Where an import reads from: a file or standard input, gzip-compressed or not, as its first bytes say.
- */
+/** The source of an import: a file or standard input, gzip-compressed or not, as detected from its first bytes. */
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
@@ -8,11 +6,11 @@ import { PetalError } from '../model/errors.ts'
 import { FileError } from './errors.ts'
 import { gunzip, isGzip } from './gzip.ts'
 
-/** Bytes asked of the file at once. */
+/** Bytes read from the file at once. */
 const chunkBytes = 256 * 1024
 const magicBytes = 3
 
-/** As stored, and decompressed. */
+/** Size as stored, and decompressed. */
 interface SourceSizes {
   readonly total: number | undefined
   readonly content: number | undefined
@@ -23,9 +21,9 @@ const unknownSizes: SourceSizes = { total: undefined, content: undefined }
 export class Source {
   /** For messages. */
   readonly name: string
-  /** Size of the file as stored; undefined when there is no telling. */
+  /** Size of the file as stored; undefined if unknown. */
   readonly totalBytes: number | undefined
-  /** Size of what chunks() give; undefined when there is no telling. */
+  /** Size of the content that chunks() yields; undefined if unknown. */
   readonly contentBytes: number | undefined
   readonly #input: Readable
   readonly #signal: AbortSignal
@@ -58,14 +56,14 @@ export class Source {
     }
   }
 
-  /** Bytes taken from the file so far, before decompression. */
+  /** Bytes read from the file so far, before decompression. */
   get bytesRead(): number {
     return this.#bytesRead
   }
 
   /**
-   * The content, decompressed.
-   * @throws FileError for a file that cannot be read on, with the offset where its compressed data is wrong
+   * Yields the decompressed content.
+   * @throws FileError if the file cannot be read any further, with the offset of an error in its compressed data
    */
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
     const stop = (): unknown => this.#input.destroy()
@@ -85,7 +83,7 @@ export class Source {
     }
   }
 
-  /** Lines of the content that are not empty, with their numbers, from 1. @throws as chunks() */
+  /** Yields the non-empty lines of the content with their numbers, from 1. @throws as chunks() */
   async *lines(): AsyncGenerator<{ readonly line: string; readonly number: number }, void, undefined> {
     const decoder = new TextDecoder()
     let rest = ''

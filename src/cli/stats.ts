@@ -1,4 +1,4 @@
-/** `petaldb stats`: how much is in a database, and what its index is made of. */
+/** `petaldb stats`: prints the size of a database and of the parts of its index. */
 import type { CollectionStats, DatabaseStats } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'

@@ -1,11 +1,11 @@
-/** `--store`: the engine that keeps a new database in its directory. */
+/** The `--store` option: the storage engine of a new database. */
 import type { StoreName } from '../index.ts'
 import { UsageError } from './errors.ts'
 
-/** `memory` is none of them: what it keeps ends with the command. */
+/** Excludes `memory`, whose contents would be lost when the command ends. */
 export const storeNames = ['lsm', 'level'] as const satisfies readonly StoreName[]
 
-/** @throws UsageError for a name that no such engine has */
+/** @throws UsageError for an unknown engine */
 export function storeName(given = 'lsm'): (typeof storeNames)[number] {
   const store = storeNames.find((name) => name === given)
   if (store !== undefined) return store

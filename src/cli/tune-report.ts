@@ -1,8 +1,8 @@
-/** The result of tuning, as people read it. */
+/** Formats the result of tuning for people. */
 import type { TuneChoice, TuneResult } from '../index.ts'
 import { formatBytes, formatCount, formatTable } from './format.ts'
 
-/** @param documents of the collection, to say what a choice takes in all */
+/** @param documents number of documents in the collection, for total sizes */
 export function tuneReport(result: TuneResult, documents: number): string {
   const { sample, queries, choices, taken, reason, considered, stored } = result
   const { mean, median, percentile99, most } = sample.hashedPairs

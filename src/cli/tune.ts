@@ -1,4 +1,4 @@
-/** `petaldb tune`: what other parameters of the index would cost and find, and which to take. */
+/** `petaldb tune`: compares the cost and accuracy of other index parameters, and chooses the best. */
 import type { TuneOptions } from '../index.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'

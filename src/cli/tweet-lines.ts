@@ -1,8 +1,8 @@
-/** Generated tweets as lines. */
+/** Writes generated tweets as lines. */
 import type { Tweet } from '../workload/index.ts'
 import type { LineWriter } from './line-writer.ts'
 
-/** @throws the reason of the signal, when it fires between two lines */
+/** @throws the signal's reason if it fires between two lines */
 export async function writeTweets(writer: LineWriter, tweets: Iterable<Tweet>, signal: AbortSignal): Promise<void> {
   for (const tweet of tweets) {
     const written = writer.write(JSON.stringify(tweet))

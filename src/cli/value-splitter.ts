@@ -1,10 +1,10 @@
 /**
- * One JSON array, or documents spread over several lines, as newline-delimited JSON: each element, or document, becomes a
- * line. What is no JSON is no JSON in its line either; nothing but white space between tokens is left out.
+ * Converts one JSON array, or documents spread over several lines, to newline-delimited JSON: each element or document
+ * becomes a line. Invalid JSON stays invalid in its line; only white space between tokens is removed.
  */
 import { PetalError } from '../model/errors.ts'
 
-/** `array`: the elements of one. `documents`: one behind the other, with white space between them or nothing. */
+/** `array`: the elements of an array. `documents`: consecutive documents, with or without white space in between. */
 export type ValueLayout = 'array' | 'documents'
 
 const lineFeed = 0x0a
@@ -29,28 +29,28 @@ const closeBrace = 0x7d
 export class ValueSplitter {
   readonly #layout: ValueLayout
   readonly #name: string
-  /** Bytes before the chunk. */
+  /** Offset of the current chunk. */
   #offset: number
   #failure: PetalError | undefined
   #hasBegun: boolean
   #hasEnded = false
   #values = 0
-  /** Of the last one. */
+  /** Offset of the last value. */
   #valueOffset = 0
   /** Brackets open within the value. */
   #depth = 0
-  /** The value has bytes. */
+  /** A value has started. */
   #isInValue = false
   #isInText = false
   #isEscaped = false
-  /** The last byte that was written belongs to a number or a word. */
+  /** The last byte written belongs to a number or a word. */
   #isInWord = false
-  /** White space stood behind a number or a word: one behind it that follows at once would be another one. */
+  /** White space followed a number or a word; a word that comes next is a separate token. */
   #isSpaced = false
 
   /**
    * @param name of the file, for messages
-   * @param offset in bytes, of the first chunk
+   * @param offset of the first chunk, in bytes
    */
   constructor(layout: ValueLayout, name: string, offset = 0) {
     this.#layout = layout
@@ -60,22 +60,23 @@ export class ValueSplitter {
   }
 
   /**
-   * @returns lines of what has come, the last of which may go on
-   * @throws PetalError FailedToParse, with file and offset, when values could not be told apart any more in the chunk before:
-   *   what stood in front of that place was returned
+   * Splits a chunk.
+   * @returns the lines so far; the last one may be incomplete
+   * @throws PetalError FailedToParse, with file and offset, if values could no longer be separated in the previous
+   *   chunk; everything before that place was returned
    */
   push(chunk: Uint8Array): Buffer {
     if (this.#failure !== undefined) throw this.#failure
-    // A space of the chunk before may be written now; documents need nothing between them that becomes a line feed.
+    // May include a space pending from the previous chunk; documents may need an additional line feed.
     const out = Buffer.allocUnsafe(1 + chunk.length * (this.#layout === 'array' ? 1 : 2))
     let length = 0
-    // Of the fields those that most bytes look at.
+    // Local copies of the fields that most bytes use.
     let isInText = this.#isInText
     let isEscaped = this.#isEscaped
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]!
       if (isInText) {
-        // A line feed is not allowed in a text; neither is a carriage return, which does not end the line.
+        // A line feed is invalid in a string; so is a carriage return, which does not end the line.
         out[length++] = byte === lineFeed ? carriageReturn : byte
         if (isEscaped) isEscaped = false
         else if (byte === backslash) isEscaped = true
@@ -94,7 +95,7 @@ export class ValueSplitter {
         if (isWord && this.#isSpaced) out[length++] = space
         this.#isInWord = isWord
         this.#isSpaced = false
-        // White space to others than JSON, of which a line may consist.
+        // White space other than JSON's, which could make a line blank, becomes invalid.
         out[length++] = isWord && byte < space ? 0 : byte
         isInText = byte === quote
         if (!isWord && !isInText && this.#endsDocument(byte, this.#offset + at)) out[length++] = lineFeed
@@ -107,7 +108,7 @@ export class ValueSplitter {
     return out.subarray(0, length)
   }
 
-  /** The end of the last line, where the input ends behind an element that is whole. Before end(). */
+  /** Returns the end of the last line if the input ends after a complete element. To be called before end(). */
   rest(): Uint8Array {
     const isWhole = this.#isInValue && this.#depth === 0 && !this.#isInText && !this.#isInWord
     if (!isWhole || this.#failure !== undefined) return new Uint8Array(0)
@@ -115,7 +116,7 @@ export class ValueSplitter {
     return Uint8Array.of(lineFeed)
   }
 
-  /** @throws PetalError FailedToParse where the input ends within an array or a document */
+  /** @throws PetalError FailedToParse if the input ends within an array or a document */
   end(): void {
     if (this.#isInValue) {
       const noun = this.#layout === 'array' ? 'element' : 'document'
@@ -125,7 +126,7 @@ export class ValueSplitter {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** Counts brackets. Whether a byte is the last of a document. */
+  /** Counts brackets; returns whether the byte ends a document. */
   #endsDocument(byte: number, offset: number): boolean {
     if (byte === openBrace || byte === openBracket) this.#depth++
     else if (byte === closeBrace || byte === closeBracket) {
@@ -139,7 +140,7 @@ export class ValueSplitter {
     return false
   }
 
-  /** Whether a byte that stands in no text ends an element of the array, or the array. */
+  /** Whether a byte outside of strings ends an element of the array, or the array. */
   #endsElement(byte: number): boolean {
     if (this.#layout !== 'array' || this.#depth > 0 || !this.#hasBegun || this.#hasEnded) return false
     return byte === comma || byte === closeBracket
@@ -152,7 +153,7 @@ export class ValueSplitter {
     this.#finishValue()
   }
 
-  /** Whether a byte is the first of a value, and not that of the array. */
+  /** Whether a byte starts a value, other than the array itself. */
   #beginsValue(byte: number, offset: number): boolean {
     if (this.#hasEnded) return this.#fail('more stands behind the end of the array', offset)
     if (!this.#hasBegun) {
@@ -172,7 +173,7 @@ export class ValueSplitter {
     this.#isSpaced = false
   }
 
-  /** The first failure is the one that is told. */
+  /** Only the first failure is reported. */
   #fail(problem: string, offset: number): false {
     this.#failure ??= new PetalError('FailedToParse', `${this.#name}: ${problem}, at byte ${offset}`, {
       details: { file: this.#name, offset }
@@ -185,7 +186,7 @@ function isSpace(byte: number): boolean {
   return byte === space || byte === lineFeed || byte === carriageReturn || byte === 0x09
 }
 
-/** Of a number, a word such as `true`, or nothing that JSON has outside texts. */
+/** Whether the byte belongs to a number, a word such as `true`, or anything invalid outside of strings. */
 function isWordByte(byte: number): boolean {
   switch (byte) {
     case quote:

@@ -1,4 +1,4 @@
-/** Option values and arguments that are more than text: whole numbers and Extended JSON. */
+/** Parses option values and arguments that are whole numbers or Extended JSON. */
 import type { Collation } from '../index.ts'
 import { PetalError } from '../model/errors.ts'
 import { parseJson } from '../model/extended-json.ts'
@@ -19,7 +19,7 @@ export function documentOf(name: string, text: string): Document {
   throw new UsageError(`${name} must be a JSON object such as {"lang": "en"}, got ${typeNames[typeOf(value)]}`)
 }
 
-/** The library tells what is wrong with its options. @throws UsageError as documentOf() */
+/** The library validates the options. @throws UsageError as documentOf() */
 export function collationOf(text: string): Collation {
   return documentOf('--collation', text) as unknown as Collation
 }
@@ -31,7 +31,7 @@ export function pipelineOf(text: string): readonly Document[] {
   throw new UsageError('the pipeline must be a JSON array of stages such as [{"$count": "n"}]')
 }
 
-/** @throws UsageError that points at the place where the JSON breaks */
+/** @throws UsageError pointing at the position where the JSON is invalid */
 export function jsonOf(name: string, text: string): unknown {
   try {
     return parseJson(text)
@@ -46,13 +46,13 @@ export function jsonOf(name: string, text: string): unknown {
 
 const contextCharacters = 60
 
-/** The text around a position, and a caret under it. */
+/** Returns the text around a position, with a caret below it. */
 export function pointAt(text: string, position: number): string {
   const lineStart = text.lastIndexOf('\n', position - 1) + 1
   const lineEnd = text.indexOf('\n', position)
   const start = Math.max(lineStart, position - contextCharacters)
   const end = Math.min(lineEnd < 0 ? text.length : lineEnd, position + contextCharacters)
-  // A tab would move what follows it away from the caret.
+  // Tabs would misalign the caret.
   const shown = text.slice(start, end).replaceAll('\t', ' ')
   return `  ${shown}\n  ${' '.repeat(position - start)}^`
 }

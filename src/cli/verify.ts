@@ -1,4 +1,4 @@
-/** `petaldb verify`: whether everything in a database is as it was written. */
+/** `petaldb verify`: checks whether everything in a database is as it was written. */
 import type { DatabaseVerifyReport, VerifyProgress } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
@@ -40,7 +40,7 @@ export const verifyCommand = command({
   }
 })
 
-/** A bar needs a whole and a part, whatever they are of. */
+/** A progress bar needs a part and a total, in any unit. */
 function positionOf({ collection, checked, total }: VerifyProgress): Position {
   const unit = collection === undefined ? 'tables' : 'documents'
   return { documents: checked, unit, bytes: checked, totalBytes: total }

@@ -1,4 +1,4 @@
-/** A directory that a command fills with what it works on. */
+/** A working directory for the files of a command. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ export class WorkDirectory implements Disposable {
     if (!isKept) process.on('exit', this.#onExit)
   }
 
-  /** Gone when it is disposed of, or the process ends. */
+  /** Creates a directory that is removed on disposal, or when the process ends. */
   static temporary(): WorkDirectory {
     const base = tmpdir()
     try {
@@ -27,7 +27,7 @@ export class WorkDirectory implements Disposable {
     }
   }
 
-  /** Stays, with whatever has come to be in it. @throws UsageError for a directory that something is in */
+  /** Uses a directory that is kept with its contents. @throws UsageError for a directory that is not empty */
   static async kept(path: string): Promise<WorkDirectory> {
     let entries: readonly string[]
     try {
@@ -46,7 +46,7 @@ export class WorkDirectory implements Disposable {
   }
 
   #remove(): void {
-    // Threads of a store that was not closed may still be writing into it.
+    // Threads of a store that was not closed may still be writing to it.
     if (!this.#isKept) rmSync(this.path, { recursive: true, force: true, maxRetries: 3 })
   }
 }

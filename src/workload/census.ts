@@ -1,19 +1,19 @@
-/** What occurs how often in generated tweets: the parameters of queries are drawn from it. */
+/** Counts values in generated tweets, to draw the parameters of queries from. */
 import { PetalError } from '../model/errors.ts'
 import { Tally } from './tally.ts'
 import type { Tweet } from './tweets.ts'
 
-/** Fewer have no values of every frequency that is asked for. */
+/** With fewer tweets, there are no values of every requested frequency. */
 export const leastTweets = 100
 
 export class Census {
-  /** Tweets there are, once all are added. */
+  /** Number of tweets, once all have been added. */
   readonly count: number
   readonly seed: number
   readonly users = new Tally<string>()
   readonly userIds = new Tally<number>()
   readonly hashtags = new Tally<string>()
-  /** Hashtags of English tweets of verified users. */
+  /** Hashtags in English tweets of verified users. */
   readonly verifiedTags = new Tally<string>()
   readonly locations = new Tally<string>()
   readonly countries = new Tally<string>()
@@ -35,7 +35,7 @@ export class Census {
     this.#times = new Float64Array(count)
   }
 
-  /** REQUIRES: tweets are added in their order, `count` of them. */
+  /** REQUIRES: called `count` times, with the tweets in order. */
   add(tweet: Tweet): void {
     this.users.add(tweet.user.screen_name)
     this.userIds.add(tweet.user.id)
@@ -51,17 +51,17 @@ export class Census {
     this.#added++
   }
 
-  /** Tweets added so far. */
+  /** Number of tweets added so far. */
   get added(): number {
     return this.#added
   }
 
-  /** The count that this share of tweets reaches. */
+  /** Returns the retweet count that this share of tweets reaches. */
   retweetsOfTop(share: number): number {
     return this.#retweets.slice().sort()[Math.floor(this.count * (1 - share))]!
   }
 
-  /** Times around that many tweets in the middle of the stream, half open. */
+  /** Returns the half-open time range of that many tweets in the middle of the stream. */
   middle(tweets: number): { from: number; to: number } {
     const width = Math.min(tweets, this.count >> 1)
     const first = (this.count - width) >> 1

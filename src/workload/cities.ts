@@ -1,4 +1,4 @@
-/** Where users live and tweets are geotagged. */
+/** Cities where users live and tweets are geotagged. */
 import { zipf } from './random.ts'
 
 export interface City {
@@ -33,7 +33,7 @@ Stockholm|Sweden|SE|18.07|59.33; Warsaw|Poland|PL|21.01|52.23; Auckland|New Zeal
 Quito|Ecuador|EC|-78.47|-0.18; Cape Town|South Africa|ZA|18.42|-33.92; Vienna|Austria|AT|16.37|48.21
 Lahore|Pakistan|PK|74.34|31.55; Glasgow|United Kingdom|GB|-4.25|55.86; Reykjavík|Iceland|IS|-21.9|64.15`
 
-/** Most populous on the network first. */
+/** Ordered by number of users. */
 export const cities: readonly City[] = table
   .split(/[;\n]/)
   .filter((row) => row.trim() !== '')

@@ -1,12 +1,12 @@
 /**
- * Languages and their words: invented ones, made of syllables that look and weigh (in UTF-8) like the language's own.
- * The vocabulary is the same for every seed.
+ * Languages with invented words, made of syllables that resemble the language's own, also in their UTF-8 length. The
+ * vocabulary is the same for every seed.
  */
 import { Random, Weighted, zipf } from './random.ts'
 
 export interface Language {
   readonly code: string
-  /** Between words. */
+  /** Separator between words. */
   readonly separator: string
   /** Most frequent first. */
   readonly words: readonly string[]
@@ -50,10 +50,10 @@ export const languages: readonly Language[] = specs.map((spec, index) => ({
 /** By share of tweets. */
 export const languageShares = new Weighted(specs.map((spec) => spec.share))
 
-/** Ranks of words; any language. */
+/** Ranks of words, for any language. */
 export const wordRanks = zipf(wordsPerLanguage, 3)
 
-/** Different words, the short ones first. */
+/** Returns distinct words, the short ones first. */
 function inventWords(syllables: readonly string[], random: Random): string[] {
   const words = new Set<string>()
   while (words.size < wordsPerLanguage) {

@@ -1,6 +1,6 @@
 /**
- * One query of every class that matters, with parameters that occur in the generated tweets as often as the class
- * says. The classes are fixed; which values they ask for follows from seed and count.
+ * A query of every relevant class, with parameters that occur in the generated tweets as often as the class requires.
+ * The classes are fixed; their values follow from seed and count.
  */
 import type { Document } from '../model/types.ts'
 import { Census } from './census.ts'
@@ -36,7 +36,7 @@ export type QueryClassName = (typeof queryClassNames)[number]
 export interface Query {
   readonly title: string
   readonly filter: Document
-  /** Newest first; without it, the order of results is left open. */
+  /** Newest first; if undefined, the order of results is arbitrary. */
   readonly sort?: { readonly $natural: -1 }
   readonly limit?: number
 }
@@ -60,7 +60,7 @@ export function queryClasses({ count, seed = 1 }: { readonly count: number; read
   return queryClassesOf(census)
 }
 
-/** The query classes over the tweets that were counted, for whoever generates them anyway. */
+/** Returns the query classes for tweets counted by the caller, who generates them anyway. */
 export function queryClassesOf(census: Census): QueryClass[] {
   const queries = compose(census, new Users(census.seed).silentScreenName())
   return queryClassNames.map((name) => ({ name, ...queries[name] }))

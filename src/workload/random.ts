@@ -81,7 +81,7 @@ export class Weighted {
       this.#threshold[heavy] = this.#threshold[heavy]! + this.#threshold[light]! - 1
       if (this.#threshold[heavy]! < 1) small.push(large.pop()!)
     }
-    // What is left on either side is 1 but for rounding.
+    // The remaining entries are 1, apart from rounding errors.
     for (const i of [...small, ...large]) this.#threshold[i] = 1
   }
 

@@ -1,15 +1,15 @@
 /**
- * Words, hashtags and people of given tweets, each as often as it is there: what is generated from them has their
- * frequencies, and none of their texts.
+ * Words, hashtags and users of given tweets with their frequencies: tweets generated from them have the same
+ * frequencies, but not the same texts.
  *
- * Invariant: memory is bounded; what is new when there is no room is left out.
+ * Invariant: memory is bounded; new values are ignored once there is no room.
  */
 import type { Document } from '../model/types.ts'
 import { type Random, Weighted } from './random.ts'
 import type { TweetUser } from './users.ts'
 import { inventedVocabulary, type People, type Speech, type Vocabulary } from './vocabulary.ts'
 
-/** Different words of all languages, hashtags, people: so many of each. */
+/** Maximum number of distinct words (of all languages), hashtags, and users, each. */
 const maxDifferent = 200_000
 
 type Counts = Map<string, number>
@@ -23,8 +23,8 @@ export class TweetSample {
   #differentWords = 0
 
   /**
-   * Takes what a tweet is made of: `text` or `full_text`, `lang`, `entities.hashtags`, `user`, as far as they are there.
-   * @returns false where there is no text: it is no tweet
+   * Adds the parts of a tweet: `text` or `full_text`, `lang`, `entities.hashtags`, and `user`, as far as present.
+   * @returns false without a text, which means it is not a tweet
    */
   add(tweet: Document): boolean {
     const text = stringOf(tweet.text) ?? stringOf(tweet.full_text)
@@ -41,7 +41,7 @@ export class TweetSample {
     return true
   }
 
-  /** What the sample has none of is invented. */
+  /** Returns the vocabulary; parts that the sample lacks are invented. */
   vocabulary(seed: number): Vocabulary {
     const invented = inventedVocabulary(seed)
     const speeches = new Map<string, Speech>()
@@ -74,7 +74,7 @@ export class TweetSample {
   }
 }
 
-/** Those of the sample; of a user's fields, those that it does not tell are invented. */
+/** The users of the sample; fields that it lacks are invented. */
 class SampledPeople implements People {
   readonly #ranks: Weighted
   readonly #users: readonly Partial<TweetUser>[]
@@ -115,7 +115,7 @@ const fieldTypes = {
 
 function knownFields(user: Document, code: string): Partial<TweetUser> {
   const known: Record<string, unknown> = { lang: stringOf(user.lang) ?? code }
-  // Larger ones were rounded when they were parsed.
+  // Larger ids were rounded when parsed.
   if (Number.isSafeInteger(user.id)) Object.assign(known, { id: user.id, id_str: String(user.id) })
   for (const [name, type] of Object.entries(fieldTypes)) if (typeof user[name] === type) known[name] = user[name]
   return known as Partial<TweetUser>
@@ -127,7 +127,7 @@ function hashtagsOf({ entities }: Document, tokens: readonly string[]): readonly
   return listed.flatMap((hashtag) => (isObject(hashtag) ? (stringOf(hashtag.text) ?? []) : []))
 }
 
-/** False when there is no room for another one. */
+/** Returns false if there is no room for another value. */
 function count(counts: Counts, what: string): boolean {
   const known = counts.get(what)
   if (known === undefined && counts.size >= maxDifferent) return false

@@ -1,4 +1,4 @@
-/** How often values occur in a collection, so that a query of a wanted selectivity can be chosen. */
+/** Counts how often values occur, so that a query of a given selectivity can be chosen. */
 
 export class Tally<T extends string | number> {
   readonly #counts = new Map<T, number>()
@@ -8,14 +8,14 @@ export class Tally<T extends string | number> {
   }
 
   /**
-   * The value whose count is nearest to the wanted one, the first seen of several.
-   * @returns undefined when nothing was counted
+   * Returns the value whose count is nearest to the given one; of several, the first seen.
+   * @returns undefined if nothing was counted
    */
   nearest(count: number): T | undefined {
     return this.nearestOf(count, 1)[0]
   }
 
-  /** The `limit` values whose counts are nearest, nearest first, in order of first sight when equal. */
+  /** Returns the `limit` values whose counts are nearest, nearest first; ties in the order first seen. */
   nearestOf(count: number, limit: number): T[] {
     const distance = (entry: readonly [T, number]): number => Math.abs(entry[1] - count)
     const best: [T, number][] = []

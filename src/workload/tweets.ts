@@ -1,8 +1,9 @@
 /**
- * Tweet-like documents for tests, benchmarks and trying things out: nested, sparse and skewed as real ones are.
+ * Generates tweet-like documents for tests, benchmarks and experiments: nested, sparse and skewed like real ones.
  *
  * Invariants:
- * 1. Tweet i is a function of (seed, i) alone, and of the sample where there is one: slices of a stream can be generated anywhere and fit together.
+ * 1. Tweet i is a function of (seed, i) alone, and of the sample if there is one: slices of a stream can be generated
+ *    anywhere and fit together.
  * 2. `_id` is an integer below 2^53 that grows with i.
  */
 import { type City, cities, cityRanks } from './cities.ts'
@@ -54,13 +55,13 @@ export type TweetPlace = {
 }
 
 export interface TweetOptions {
-  /** How many. */
+  /** Number of tweets. */
   readonly count: number
-  /** Another seed, another stream; an integer. Default 1. */
+  /** Different seeds produce different streams; an integer. Default 1. */
   readonly seed?: number
-  /** Index of the first tweet in the stream of the seed. Default 0. */
+  /** Index of the first tweet in the seed's stream. Default 0. */
   readonly start?: number
-  /** Where words, hashtags and users come from. Default: they are invented. */
+  /** Source of words, hashtags and users. Default: they are invented. */
   readonly sample?: TweetSample | undefined
 }
 
@@ -150,7 +151,7 @@ function makeTweet(index: number, random: Random, vocabulary: Vocabulary): Tweet
   return tweet
 }
 
-/** Writes the text, and the entities with their places in it (UTF-16 units). */
+/** Composes the text, and its entities with their positions (in UTF-16 units). */
 class Composer {
   text = ''
   readonly entities: TweetEntities = { hashtags: [], urls: [], user_mentions: [] }

@@ -1,6 +1,6 @@
 /**
- * The population of users. Everything about a user is a function of seed and rank, so that it is the same in each of
- * the user's tweets, wherever in the stream the tweet is.
+ * The population of users. Everything about a user is a function of seed and rank, and so is the same in all of the
+ * user's tweets, anywhere in the stream.
  */
 import { cities, cityRanks } from './cities.ts'
 import { languageShares, languages, wordRanks } from './languages.ts'
@@ -33,9 +33,9 @@ export interface UserMention {
 const population = 2 ** 18
 /** The most active user writes about 1 in 430 tweets. */
 const ranks = zipf(population, 50)
-/** Two thirds of all tweets are by users below this rank; only they are kept. */
+/** Two thirds of all tweets are by users below this rank; only those users are cached. */
 const cachedRanks = 2 ** 14
-/** Streams of the random generator from here on are users', below are tweets'. */
+/** Random streams from here on belong to users, those below to tweets. */
 const userStreams = 2 ** 40
 const firstAccount = Date.UTC(2007, 0)
 const lastAccount = Date.UTC(2023, 0)
@@ -50,12 +50,12 @@ export class Users {
     this.#random = new Random(seed)
   }
 
-  /** A rank below the population, active users more often. */
+  /** Draws a rank below the population, preferring active users. */
   drawRank(random: Random): number {
     return ranks.draw(random)
   }
 
-  /** A fresh copy: the caller may change it. */
+  /** Returns a copy, which the caller may change. */
   copy(rank: number): TweetUser {
     return { ...this.#template(rank) }
   }
@@ -64,7 +64,7 @@ export class Users {
     return this.#template(rank)
   }
 
-  /** The screen name of a user who never writes and is never mentioned. */
+  /** Returns the screen name of a user who never writes and is never mentioned. */
   silentScreenName(): string {
     return this.#make(population).screen_name
   }

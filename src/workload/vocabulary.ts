@@ -1,28 +1,31 @@
-/** What tweets are made of: words by language, hashtags, people. Here the invented ones; drawn from tweets: sample.ts. */
+/**
+ * The vocabulary of tweets: words by language, hashtags, users. This one is invented; sample.ts draws one from given
+ * tweets.
+ */
 import { languageShares, languages, wordRanks } from './languages.ts'
 import { type Random, zipf } from './random.ts'
 import { type TweetUser, type UserMention, Users } from './users.ts'
 
 export interface Speech {
   readonly code: string
-  /** Between words. */
+  /** Separator between words. */
   readonly separator: string
   word(random: Random): string
 }
 
 export interface People {
-  /** A rank below the population, active users more often. */
+  /** Draws a rank below the population, preferring active users. */
   drawRank(random: Random): number
-  /** A fresh copy: the caller may change it. */
+  /** Returns a copy, which the caller may change. */
   copy(rank: number): TweetUser
   mention(rank: number): UserMention
 }
 
 export interface Vocabulary {
   readonly people: People
-  /** By share of tweets. */
+  /** Draws a language by its share of tweets. */
   drawSpeech(random: Random): Speech
-  /** Some language where the code is unknown. */
+  /** Returns some language if the code is unknown. */
   speechOf(code: string): Speech
   hashtag(random: Random): string
 }
@@ -45,7 +48,7 @@ export function inventedVocabulary(seed: number): Vocabulary {
   }
 }
 
-/** Different for different ranks: the first 5,000 words alone, then two words. */
+/** Distinct for distinct ranks: the first 5,000 are single words, the others two words. */
 function hashtagOf(rank: number): string {
   const words = languages[0]!.words
   return rank < 5_000 ? words[rank + 500]! : `${words[rank % 5_000]}_${words[Math.floor(rank / 5_000)]}`

@@ -10,8 +10,8 @@
  * |                 | is stored as it came, possibly with relaxed dates                                          |
  *
  * Invariants:
- * 1. decodeRecord(encodeRecord(document)) is the document, in the types that PetalDB returns: 64-bit integers as bigint,
- *    Int32 and Double as number, BSONSymbol as string, class instances as plain objects.
+ * 1. decodeRecord(encodeRecord(document)) is the document, in the types that PetalDB returns: 64-bit integers as
+ *    bigint, Int32 and Double as number, BSONSymbol as string, class instances as plain objects.
  * 2. Decoding returns a document that shares nothing with any other.
  */
 import { ObjectId } from 'bson'

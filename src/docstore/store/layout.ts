@@ -1,6 +1,6 @@
 /**
- * The key layout of the store. Prefixes are those of abstract-level's sublevels, so that `store.sublevel('1.docs')` shows
- * a collection's documents.
+ * The key layout of the store. Prefixes are those of abstract-level's sublevels, so that `store.sublevel('1.docs')`
+ * shows a collection's documents.
  *
  * | area        | key                       | value                    |
  * | ----------- | ------------------------- | ------------------------ |
