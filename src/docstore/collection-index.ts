@@ -9,6 +9,7 @@ import { knownTuneOptions, type TuneOptions, tuneCollection } from './jobs/tune.
 import { noIndex } from './open-index.ts'
 import { assertOptions } from './option-checks.ts'
 
+/** The index of a collection over all pairs of its documents, as `collection.index`. */
 export interface CollectionIndex {
   /** Returns the size and contents of the index; zeros for a collection that does not exist. */
   stats(): Promise<IndexStats>

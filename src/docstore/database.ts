@@ -19,16 +19,20 @@ import { checkCollectionName } from './store/catalog.ts'
 /** Name of the collection that the Database object itself represents. */
 export const defaultCollectionName = 'default'
 
+/** A collection as returned by listCollections(). */
 export interface CollectionInfo {
   readonly name: string
   readonly type: 'collection'
 }
 
+/** Statistics of a collection. */
 export interface CollectionStats {
   readonly name: string
+  /** Number of documents. */
   readonly documents: number
   /** UTF-8 bytes of all stored documents. */
   readonly documentBytes: number
+  /** The index over all pairs. */
   readonly index: IndexStats
   /** How the collection maps `_id`s to documents. */
   readonly ids: 'table' | Required<ReversibleOption>
@@ -40,6 +44,7 @@ export interface CollectionStats {
   readonly expiry: ExpiryStats
 }
 
+/** Result of Database.stats(): totals, and the statistics of every collection. */
 export interface DatabaseStats {
   readonly documents: number
   readonly documentBytes: number

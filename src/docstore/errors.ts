@@ -18,7 +18,9 @@ export interface BulkWriteCounts {
   readonly modifiedCount: number
   readonly deletedCount: number
   readonly upsertedCount: number
+  /** `_id`s of the inserted documents, by position in the caller's list. */
   readonly insertedIds: Readonly<Record<number, unknown>>
+  /** `_id`s of the upserted documents, by position in the caller's list. */
   readonly upsertedIds: Readonly<Record<number, unknown>>
 }
 
@@ -35,6 +37,7 @@ export interface BulkWriteCounts {
 export class BulkWriteError extends PetalError {
   override readonly name = 'BulkWriteError'
   readonly writeErrors: readonly WriteError[]
+  /** The writes that were done nevertheless. */
   readonly result: BulkWriteCounts
 
   constructor(writeErrors: readonly [WriteError, ...WriteError[]], result: BulkWriteCounts) {

@@ -26,6 +26,7 @@ export type IndexKind = 'sharded' | 'embedded' | 'none'
  * document; it is the oracle that the other kinds are tested against.
  */
 export interface IndexOptions {
+  /** Kind of the index; see above. Default: see OpenOptions. */
   readonly kind?: IndexKind
   /**
    * Documents per segment (M), a power of two from 512 to 65,536. Default: the collection's current value, 65,536 for a
@@ -157,6 +158,7 @@ export interface CollectionOptions {
   readonly ids?: IdsOption
   /** A kind other than the stored one is built when the collection is opened. */
   readonly index?: IndexKind | IndexOptions
+  /** Rebuild the index in the background when that pays off; see OpenOptions. */
   readonly autoRebuild?: boolean | AutoRebuildOptions
 }
 
@@ -193,6 +195,7 @@ export const knownReadOptions = {
   let: true
 } satisfies Known<ReadOptions>
 
+/** Ascending or descending. */
 export type SortDirection = 1 | -1 | 'asc' | 'ascending' | 'desc' | 'descending'
 
 /**
@@ -213,6 +216,7 @@ export interface FindOptions extends ReadOptions {
    * that matched the filter, and, alongside included fields, computed ones: `{ words: { $size: '$tags' } }`.
    */
   readonly projection?: Readonly<Record<string, unknown>>
+  /** Sort order. Default: `$natural`, the order of last writes. */
   readonly sort?: SortSpec
   /** Number of matches to skip, after sorting. Default 0. */
   readonly skip?: number
@@ -230,7 +234,9 @@ export const knownFindOptions = {
 
 /** Options of countDocuments(). */
 export interface CountOptions extends ReadOptions {
+  /** Number of matches to skip. Default 0. */
   readonly skip?: number
+  /** Maximum count. Default 0: no limit. */
   readonly limit?: number
 }
 
@@ -240,6 +246,7 @@ export const knownCountOptions = { ...knownReadOptions, skip: true, limit: true 
 export interface UpdateOptions extends ReadOptions {
   /** Insert a document if none matches. Default false. */
   readonly upsert?: boolean
+  /** Filters for the array elements that `$[name]` in the update refers to. */
   readonly arrayFilters?: readonly Document[]
 }
 
@@ -251,7 +258,9 @@ export const knownUpdateOptions = {
 
 /** Options of findOneAndDelete(). */
 export interface FindOneAndDeleteOptions extends ReadOptions {
+  /** Sort order; the first match in this order is deleted or changed. */
   readonly sort?: SortSpec
+  /** Fields of the returned document, as in FindOptions. */
   readonly projection?: Readonly<Record<string, unknown>>
 }
 
@@ -263,7 +272,9 @@ export const knownFindOneAndDelete = {
 
 /** Options of findOneAndUpdate() and findOneAndReplace(). */
 export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
+  /** Insert a document if none matches. Default false. */
   readonly upsert?: boolean
+  /** Filters for the array elements that `$[name]` in the update refers to. */
   readonly arrayFilters?: readonly Document[]
   /** Which version of the document to return. Default `'before'`. */
   readonly returnDocument?: 'before' | 'after'

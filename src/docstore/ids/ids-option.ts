@@ -13,6 +13,7 @@ import { maxDomain, type ReversibleHeader, ReversibleIds } from './reversible-id
  */
 export type IdsOption = 'table' | 'reversible' | ReversibleOption
 
+/** Integer `_id`s of a given domain, from which document positions are computed. */
 export interface ReversibleOption {
   readonly codec: 'reversible'
   /** Smallest `_id`. Default 0. */

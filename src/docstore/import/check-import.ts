@@ -6,6 +6,7 @@ import { assertBoolean, assertOptions, assertWholeNumber } from '../option-check
 import type { ImportResult } from './import-run.ts'
 import type { BadLine } from './read-line.ts'
 
+/** Options of importLines(). */
 export interface ImportOptions extends ThreadsOption {
   /** Abort the import with a BadLine at the first line that cannot be imported. Default false: skip such lines. */
   readonly strict?: boolean

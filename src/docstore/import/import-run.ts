@@ -17,8 +17,10 @@ import { BadLine, readLine } from './read-line.ts'
 /** A batch is full at this many bytes of lines, however few its documents. */
 const maxRunBytes = 4 * 1024 * 1024
 
+/** Chunks of newline-delimited JSON in UTF-8, split anywhere. */
 export type LineSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
+/** Result of importLines(). */
 export interface ImportResult {
   readonly insertedCount: number
   readonly skippedCount: number

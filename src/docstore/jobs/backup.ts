@@ -35,6 +35,7 @@ export interface BackupProgress {
   readonly totalBytes: number | undefined
 }
 
+/** Result of Database.backup(). */
 export interface BackupResult {
   /** Size of the copied tables for the LSM store, of keys and values for others. */
   readonly bytes: number

@@ -22,12 +22,14 @@ export interface CompactOptions {
 
 export const knownCompactOptions = { signal: true, onProgress: true } satisfies Known<CompactOptions>
 
+/** Progress of a compaction. */
 export interface CompactProgress {
   /** Approximate bytes of the original tables compacted so far. */
   readonly bytes: number
   readonly totalBytes: number
 }
 
+/** Result of Database.compact(). */
 export interface CompactResult {
   /**
    * Size of the store's tables; both are undefined for a store without tables, such as `memory`, where there is nothing

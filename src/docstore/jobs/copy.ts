@@ -15,6 +15,7 @@ import { ToldProgress } from './told-progress.ts'
 
 /** Options of copyDatabase(). */
 export interface CopyOptions {
+  /** Aborts copying with an AbortedError; a target directory does not appear. */
   readonly signal?: AbortSignal
   /** Called from time to time. */
   readonly onProgress?: (progress: CopyProgress) => void
@@ -24,13 +25,16 @@ export interface CopyOptions {
 
 const knownCopyOptions = { signal: true, onProgress: true, store: true } satisfies Known<CopyOptions>
 
+/** Progress of copyDatabase(). */
 export interface CopyProgress {
+  /** Name of the collection being copied. */
   readonly collection: string
   /** Documents copied so far, and the total, over all collections. */
   readonly documents: number
   readonly totalDocuments: number
 }
 
+/** Result of copyDatabase(): how many collections and documents were copied. */
 export interface CopyResult {
   readonly collections: number
   readonly documents: number

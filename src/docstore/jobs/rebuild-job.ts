@@ -19,6 +19,7 @@ export interface RebuildOptions {
 
 export const knownRebuildOptions = { signal: true, onProgress: true } satisfies Known<RebuildOptions>
 
+/** Result of a rebuild. */
 export interface RebuildResult {
   /** Number of documents indexed. */
   readonly documents: number

@@ -30,7 +30,9 @@ export interface TuneOptions {
   readonly queries?: Iterable<Filter> | ReadonlyMap<Filter, number>
   /** Only report the choice. Default false: store it for new segments. */
   readonly dryRun?: boolean
+  /** Aborts tuning with an AbortedError; nothing is stored. */
   readonly signal?: AbortSignal
+  /** Called after each candidate has been built. */
   readonly onProgress?: (progress: TuneProgress) => void
 }
 

@@ -22,6 +22,7 @@ import { DeclaredCheck } from './verify-declared.ts'
 
 /** Options of Database.verify(). */
 export interface VerifyOptions {
+  /** Aborts the check with an AbortedError. */
   readonly signal?: AbortSignal
   /** Called from time to time. */
   readonly onProgress?: (progress: VerifyProgress) => void
@@ -29,6 +30,7 @@ export interface VerifyOptions {
 
 export const knownVerifyOptions = { signal: true, onProgress: true } satisfies Known<VerifyOptions>
 
+/** Progress of Database.verify(). */
 export interface VerifyProgress {
   /** Name of the collection being checked; undefined for the underlying store. */
   readonly collection: string | undefined
@@ -47,12 +49,15 @@ export interface VerifyProblem {
   readonly what: string
 }
 
+/** Result of Database.verify(). */
 export interface DatabaseVerifyReport {
   /** Whether the store could be checked. */
   readonly hasCheckedStore: boolean
+  /** Number of documents checked. */
   readonly documents: number
   /** At most a thousand; empty if all is well. */
   readonly problems: readonly VerifyProblem[]
+  /** Number of all problems found, including those beyond the limit of `problems`. */
   readonly problemCount: number
 }
 

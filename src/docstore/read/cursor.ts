@@ -47,6 +47,7 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     return this.#change({ collation })
   }
 
+  /** Sets the number of documents to skip, after sorting. */
   skip(skip: number): this {
     return this.#change({ skip })
   }
@@ -56,7 +57,7 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     return this.#change({ limit })
   }
 
-  /** Forces a plan: see ReadOptions. */
+  /** Sets the fields to include or exclude, as the option `projection`. */
   hint(hint: NonNullable<FindOptions['hint']>): this {
     return this.#change({ hint })
   }

@@ -21,11 +21,13 @@ interface DocumentEvent extends EventBase {
   documentKey: { _id: unknown }
 }
 
+/** A document was inserted. */
 export interface InsertEvent<T extends object = Document> extends DocumentEvent {
   operationType: 'insert'
   fullDocument: T
 }
 
+/** A document was updated by operators or a pipeline. */
 export interface UpdateEvent<T extends object = Document> extends DocumentEvent {
   operationType: 'update'
   updateDescription: UpdateDescription
@@ -35,12 +37,14 @@ export interface UpdateEvent<T extends object = Document> extends DocumentEvent 
   fullDocumentBeforeChange?: T
 }
 
+/** A document was replaced. */
 export interface ReplaceEvent<T extends object = Document> extends DocumentEvent {
   operationType: 'replace'
   fullDocument: T
   fullDocumentBeforeChange?: T
 }
 
+/** A document was deleted. */
 export interface DeleteEvent<T extends object = Document> extends DocumentEvent {
   operationType: 'delete'
   fullDocumentBeforeChange?: T
@@ -57,6 +61,7 @@ export interface InvalidateEvent extends EventBase {
   operationType: 'invalidate'
 }
 
+/** An event of a change stream, told apart by its `operationType`. */
 export type ChangeEvent<T extends object = Document> =
   | InsertEvent<T>
   | UpdateEvent<T>

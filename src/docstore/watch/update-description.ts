@@ -11,6 +11,7 @@ import { cloneValue, isIdentical } from '../../model/clone.ts'
 import { isDigits } from '../../model/path.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 
+/** What an update changed, as in the events of change streams. */
 export interface UpdateDescription {
   /** New values by dotted path; an all-digit component is an array position. */
   updatedFields: Document

@@ -16,6 +16,7 @@ import { SourceEnd } from './source-end.ts'
 
 export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
 
+/** Options of insertMany(). */
 export interface InsertManyOptions extends ThreadsOption {
   /** Stop at the first rejected document. Default true. */
   readonly ordered?: boolean
