@@ -108,7 +108,7 @@ function isFixed(number: number): boolean {
   return number === 0 || number === Number.POSITIVE_INFINITY
 }
 
-/** Returns numbers of the series in ascending order, including the neighbors of the value. */
+/** Returns numbers of the series in ascending order, including the neighbours of the value. */
 function numbersAround(decade: readonly number[], value: number): number[] {
   const exponent = Math.floor(Math.log10(value))
   // Parsed from text: multiplying by a power of ten would be less exact.

@@ -1,4 +1,4 @@
-/** Recognizes expressions that do not depend on a document. */
+/** Recognises expressions that do not depend on a document. */
 import { isPlainObject } from '../model/types.ts'
 
 /** Operators that are not deterministic, or read the document without a path. */

@@ -9,7 +9,10 @@ export interface Point {
   readonly y: PlainNumber
 }
 
-/** Computes with doubles or, if one of the numbers is a Decimal128, with decimals. REQUIRES: the points differ in x. */
+/**
+ * Computes with doubles or, if one of the numbers is a Decimal128, with decimals.
+ * REQUIRES: the points differ in x.
+ */
 export function interpolate(left: Point, right: Point, x: PlainNumber): PlainNumber {
   const numbers = [left.x, left.y, right.x, right.y, x] as const
   const isDecimal = numbers.some((number) => number instanceof Decimal128)

@@ -1,4 +1,4 @@
-/** Formats JSON with indentation and colors. */
+/** Formats JSON with indentation and colours. */
 
 const escapes = { key: '\u001b[34m', string: '\u001b[32m', number: '\u001b[33m', word: '\u001b[35m' } as const
 const reset = '\u001b[39m'

@@ -53,7 +53,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   readonly index: CollectionIndex
   readonly #collections: Collections
 
-  /** Not to be called directly: use Database.collection() */
+  /** Not to be called directly: use Database.collection(). */
   constructor(collections: Collections, name: string) {
     super(collections, name)
     this.#collections = collections

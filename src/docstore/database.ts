@@ -62,7 +62,7 @@ export interface DatabaseStats {
 export class Database<T extends object = Document> extends Collection<T> implements AsyncDisposable {
   readonly #collections: Collections
 
-  /** Not to be called directly: use open() */
+  /** Not to be called directly: use open(). */
   constructor(collections: Collections) {
     super(collections, defaultCollectionName)
     this.#collections = collections

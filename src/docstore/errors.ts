@@ -70,7 +70,7 @@ function safeJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    // An unserializable id, such as a compound one with a bigint, must not make the error message fail.
+    // An id that JSON cannot hold, such as a compound one with a bigint, must not make the error message fail.
     return '…'
   }
 }

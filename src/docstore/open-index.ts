@@ -18,7 +18,7 @@ const kinds: readonly (string | undefined)[] = ['sharded', 'embedded', 'none'] s
 const defaultKind: IndexKind = 'sharded'
 
 /**
- * Normalizes the index option; `kind` stays undefined if the caller leaves it to the collection.
+ * Normalises the index option; `kind` stays undefined if the caller leaves it to the collection.
  * @throws PetalError InvalidOptions, even for an option that the chosen kind does not use
  */
 export function indexOptions(option: OpenOptions['index']): IndexOptions {

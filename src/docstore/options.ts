@@ -47,9 +47,9 @@ export interface IndexOptions {
   /** Row bits spent on each (pair, document). Default 24. */
   readonly bitsPerPosting?: number
   /**
-   * Default: the collection's current hash, `'murmur'` for a new one. A different hash rebuilds the index when the
-   * collection is opened. `'farmhash'` is a native module: where it cannot be loaded, the option is rejected, and a
-   * collection indexed with it cannot be opened with it.
+   * Hash function of the index. Default: the collection's current one, `'murmur'` for a new collection. A different one
+   * rebuilds the index when the collection is opened. `'farmhash'` is a native module: where it cannot be loaded, the
+   * option is rejected, and a collection indexed with it cannot be opened without choosing another hash.
    */
   readonly hash?: 'murmur' | 'farmhash'
   /**
@@ -104,9 +104,9 @@ export interface OpenOptions {
   /** Fail if the database already exists. Default false. */
   readonly errorIfExists?: boolean
   /**
-   * Reject every write. The LSM store then changes nothing in the directory, and replays the logs of a database that
-   * was not closed into memory. The directory is still locked; if it is not writable or the disk is full, it is opened
-   * without a lock and must not be written to by anyone else meanwhile. LevelDB has no read-only mode: with
+   * Reject every write. The LSM store then changes nothing in the directory, and replays into memory the logs of a
+   * database that was not closed. The directory is still locked; if it is not writable or the disk is full, it is opened
+   * without a lock, and must not be written to by another process meanwhile. LevelDB has no read-only mode: with
    * `store: 'level'` no record changes, but files do, as on every open: it writes its log to a table, starts a new log
    * and a new manifest, and may compact tables. Default false.
    */

@@ -123,7 +123,7 @@ export abstract class ReadableCollection<T extends object = Document> {
   }
 
   /**
-   * Summarizes which paths the matches have, and the types of their values: a schema overview for unfamiliar documents.
+   * Summarises which paths the matches have, and the types of their values: a schema overview for unfamiliar documents.
    * Counted from the index alone, without reading documents, where it covers all paths.
    * @returns ascending by path, with an example value for each
    * @throws PetalError as find()

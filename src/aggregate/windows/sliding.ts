@@ -54,7 +54,7 @@ export class Queue implements Iterable<unknown> {
   shift(): unknown {
     const value = this.#values[this.#first]
     this.#values[this.#first++] = undefined
-    // When more than half of the array is unused, move the rest to the front: amortized constant time.
+    // When more than half of the array is unused, move the rest to the front: amortised constant time.
     if (this.#first * 2 > this.#values.length) {
       this.#values = this.#values.slice(this.#first)
       this.#first = 0

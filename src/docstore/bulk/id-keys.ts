@@ -1,4 +1,4 @@
-/** The encoded `_id`s of a unit in input order, in one array, with track of the smallest and the greatest. */
+/** The encoded `_id`s of a unit in input order, in one array, and which are the smallest and the greatest. */
 import { compareRanges } from '../../lsm/format/entry.ts'
 import {
   numberKeyBytes,

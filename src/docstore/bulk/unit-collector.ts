@@ -45,10 +45,7 @@ export class UnitCollector {
     return this.#ended >= this.#lines
   }
 
-  /**
-   * Sets the number of lines of the unit, or the next possible number if it already has more; a started line always
-   * stays in it.
-   */
+  /** Sets the number of lines after which the unit is full. A line that has been started always belongs to the unit. */
   aim(lines: number): void {
     const isOneBegun = this.#length > this.#endedAt
     this.#lines = Math.max(lines, isOneBegun ? this.#ended + 1 : 1)

@@ -25,8 +25,8 @@ const instanceBytes = 128
 const wide = /[\u0100-\uffff]/
 
 /**
- * Returns a copy that shares only strings and other immutable values with `document`. REQUIRES: heapBytesOf() supports
- * the document.
+ * Returns a copy that shares only strings and other immutable values with `document`.
+ * REQUIRES: heapBytesOf() supports the document.
  */
 export function copyDocument(document: Document): Document {
   const copy: Document = { ...document }

@@ -63,7 +63,8 @@ export class DocumentCache {
 
   /**
    * Like get(), but returns the cached document itself: it must only be read, or copied by its plan, and never exposed
-   * to callers. REQUIRES: beginLooks()
+   * to callers.
+   * REQUIRES: beginLooks()
    */
   look(ordinal: number): KeptDocument | undefined {
     const now = ++this.#room.now

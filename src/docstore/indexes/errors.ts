@@ -41,7 +41,7 @@ function showValue(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    // An unserializable value, such as an object with a bigint, must not make the error message fail.
+    // A value that JSON cannot hold, such as an object with a bigint, must not make the error message fail.
     return '…'
   }
 }

@@ -70,7 +70,7 @@ export class AutoRebuild {
   readonly #deadShare: number
   #excess: number
   /**
-   * Deletions since the index was last examined; initialized so that the first one after opening triggers an
+   * Deletions since the index was last examined; initialised so that the first one after opening triggers an
    * examination.
    */
   #unseenDeletions = minDead

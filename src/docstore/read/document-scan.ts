@@ -7,7 +7,7 @@ export interface RecordPlace {
   readonly bytes: Uint8Array
   readonly start: number
   readonly end: number
-  /** The block that contains the record, with its neighbors. */
+  /** The block that contains the record, with its neighbours. */
   readonly block?: ByteSpan | undefined
   text(): string
 }

@@ -2,7 +2,7 @@
  * Chooses and opens the store of a database; the only module that knows the storage engines.
  *
  * Invariants:
- * 1. A directory that is not ours is recognized before anything in it is touched.
+ * 1. A directory that is not ours is recognised before anything in it is touched.
  * 2. An existing directory is opened by the engine that created it, whatever the options say.
  * 3. A store opened by the caller is not closed here.
  */

@@ -21,7 +21,7 @@ export class KnownIds {
   /** Ids of inserts that are prepared but not yet applied. */
   readonly #pending = new Set<PendingIds>()
   readonly #readGreatest: () => Promise<Uint8Array | undefined>
-  /** Greatest `_id` of the collection, stored or pending; undefined until the first insert. */
+  /** No `_id` of the collection, stored or pending, is greater. undefined until the first insert. */
   #greatest: Uint8Array | undefined
 
   /**
