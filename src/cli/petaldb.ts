@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The program `petaldb`: lets Node keep what it compiles of the package, where it can (22.1 and later), then runs the command
- * line. A command that takes 170 ms without takes 130 so.
+ * The program `petaldb`: enables Node's compile cache where there is one (22.1 and later), then runs the command line. The
+ * cache shortens a command of 170 ms to 130.
  * @see https://nodejs.org/api/module.html#module-compile-cache
  */
 import module from 'node:module'

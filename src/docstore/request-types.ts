@@ -70,8 +70,10 @@ interface UpdateOperators<T extends object> {
 }
 
 /**
- * Update operators (see compileUpdate for those supported), or a pipeline (docs/aggregation.md lists the stages
- * allowed).
+ * Update operators, or a pipeline of `$set $addFields $unset $project $replaceWith $replaceRoot` (docs/aggregation.md, Updates).
+ *
+ * Operators: `$set $unset $inc $mul $min $max $rename $setOnInsert $currentDate $push $addToSet $pop $pull $pullAll $bit`,
+ * with the positional `$`, `$[]` and `$[id]`.
  */
 export type UpdateSpec<T extends object = Document> = UpdateOperators<T> | AggregationPipeline
 

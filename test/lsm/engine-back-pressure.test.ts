@@ -14,24 +14,24 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 const limits: PressureLimits = { maxPendingMemtables: 2, level0SlowdownTrigger: 20, level0StopTrigger: 36 }
 
 test('a full memtable is set aside while fewer than two wait and level 0 is below its stop', () => {
-  const cases: [pendingMemtables: number, level0Tables: number, expected: boolean][] = [
+  const cases: [pendingMemtables: number, level0Runs: number, expected: boolean][] = [
     [0, 0, true],
     [1, 35, true],
     [2, 0, false],
     [0, 36, false]
   ]
-  for (const [pendingMemtables, level0Tables, expected] of cases) {
+  for (const [pendingMemtables, level0Runs, expected] of cases) {
     assert.is(
-      mayRotate({ pendingMemtables, level0Tables, flushRate: 1 }, limits),
+      mayRotate({ pendingMemtables, level0Runs, flushRate: 1 }, limits),
       expected,
-      `${pendingMemtables}, ${level0Tables}`
+      `${pendingMemtables}, ${level0Runs}`
     )
   }
 })
 
 test('writers are slowed down step by step on the way to the stop, never at a stroke', () => {
-  const rates = Array.from({ length: 40 }, (_, level0Tables) =>
-    writeRate({ pendingMemtables: 0, level0Tables, flushRate: 1 }, limits)
+  const rates = Array.from({ length: 40 }, (_, level0Runs) =>
+    writeRate({ pendingMemtables: 0, level0Runs, flushRate: 1 }, limits)
   )
   assert.ok(rates.slice(0, 20).every((rate) => rate === Number.POSITIVE_INFINITY))
   assert.ok(rates[20]! < Number.POSITIVE_INFINITY)
@@ -40,10 +40,10 @@ test('writers are slowed down step by step on the way to the stop, never at a st
 })
 
 test('while the memtables that may wait are waiting, writers are as fast as flushes', () => {
-  const load = { pendingMemtables: 2, level0Tables: 0, flushRate: 1234 }
+  const load = { pendingMemtables: 2, level0Runs: 0, flushRate: 1234 }
   assert.is(writeRate(load, limits), 1234)
   assert.is(writeRate({ ...load, pendingMemtables: 1 }, limits), Number.POSITIVE_INFINITY)
-  assert.ok(writeRate({ ...load, level0Tables: 35 }, limits) <= 1234)
+  assert.ok(writeRate({ ...load, level0Runs: 35 }, limits) <= 1234)
   assert.is(nextFlushRate(Number.POSITIVE_INFINITY, 1000, 10), 100)
   assert.is(nextFlushRate(100, 2000, 10), 130)
 })

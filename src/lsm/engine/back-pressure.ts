@@ -8,7 +8,7 @@ export interface WriteLoad {
   /** Frozen memtables that are not in tables yet. */
   readonly pendingMemtables: number
   /** Sorted runs in level 0 of the partition that has most of them. */
-  readonly level0Tables: number
+  readonly level0Runs: number
   /** Recent flush throughput in bytes per millisecond; Infinity before the first flush. */
   readonly flushRate: number
 }
@@ -26,7 +26,7 @@ const lowestRate = 2 * 1024
 
 /** Whether a full memtable may be frozen and replaced now. */
 export function mayRotate(load: WriteLoad, limits: PressureLimits): boolean {
-  return load.pendingMemtables < limits.maxPendingMemtables && load.level0Tables < limits.level0StopTrigger
+  return load.pendingMemtables < limits.maxPendingMemtables && load.level0Runs < limits.level0StopTrigger
 }
 
 /**
@@ -36,8 +36,8 @@ export function mayRotate(load: WriteLoad, limits: PressureLimits): boolean {
 export function writeRate(load: WriteLoad, limits: PressureLimits): number {
   const { level0SlowdownTrigger: slowdown, level0StopTrigger: stop, maxPendingMemtables } = limits
   const flushed = load.pendingMemtables < maxPendingMemtables ? Number.POSITIVE_INFINITY : load.flushRate
-  if (load.level0Tables < slowdown) return flushed
-  const room = Math.max(0, stop - load.level0Tables) / Math.max(1, stop - slowdown)
+  if (load.level0Runs < slowdown) return flushed
+  const room = Math.max(0, stop - load.level0Runs) / Math.max(1, stop - slowdown)
   return Math.min(flushed, Math.max(lowestRate, fullRate * room * room))
 }
 

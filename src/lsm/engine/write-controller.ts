@@ -63,7 +63,7 @@ export class WriteController {
   }
 
   #load(pendingMemtables: number): WriteLoad {
-    return { pendingMemtables, level0Tables: this.#deepest.runs, flushRate: this.#flushRate }
+    return { pendingMemtables, level0Runs: this.#deepest.runs, flushRate: this.#flushRate }
   }
 
   /** The counter to charge: the deepest partition of level 0 if at its trigger, otherwise memtables. */
