@@ -86,7 +86,7 @@ export const expressions = [
   ),
   mutant(
     'whoever is at work in a collection is sent away by an $out that fails',
-    edit('docstore/collections', '      // Before others are sent away from it.\n      assertInstallable()\n', ''),
+    edit('docstore/collections', '      // Checked before callers are turned away from the old collection.\n      assertInstallable()\n', ''),
     writes
   ),
   mutant(
