@@ -86,7 +86,11 @@ export const expressions = [
   ),
   mutant(
     'whoever is at work in a collection is sent away by an $out that fails',
-    edit('docstore/collections', '      // Checked before callers are turned away from the old collection.\n      assertInstallable()\n', ''),
+    edit(
+      'docstore/collections',
+      '      // Checked before callers are turned away from the old collection.\n      assertInstallable()\n',
+      ''
+    ),
     writes
   ),
   mutant(
