@@ -145,32 +145,36 @@ async function build(
 
 /** @param told name or key pattern of the index */
 export async function dropIndex(collection: OpenCollection, catalog: Catalog, told: unknown): Promise<void> {
-  const { declared, writer } = collection
-  const index = await writer.exclusive(async () => {
-    const found = declared.find(told)
+  await drop(collection, catalog, () => {
+    const found = collection.declared.find(told)
     if (found === undefined) throw indexNotFound(told)
-    await catalog.dropDeclared(collection.name, found.definition.id)
-    declared.remove(found)
-    collection.expiry?.noteIndexes()
-    return found
+    return [found]
   })
-  await clear(catalog, collection, index)
 }
 
-/** Those that are there; those that are being built are not yet. */
+/** Drops all indexes, except those that are still being built. */
 export async function dropIndexes(collection: OpenCollection, catalog: Catalog): Promise<void> {
+  await drop(collection, catalog, () => collection.declared.ready)
+}
+
+/** @param choose selects the indexes, called in the write queue */
+async function drop(
+  collection: OpenCollection,
+  catalog: Catalog,
+  choose: () => readonly DeclaredIndex[]
+): Promise<void> {
   const { name, declared, writer, expiry } = collection
   const dropped = await writer.exclusive(async () => {
-    const { ready } = declared
+    const chosen = choose()
     try {
-      for (const index of ready) {
+      for (const index of chosen) {
         await catalog.dropDeclared(name, index.definition.id)
         declared.remove(index)
       }
     } finally {
       expiry?.noteIndexes()
     }
-    return ready
+    return chosen
   })
   for (const index of dropped) await clear(catalog, collection, index)
 }

@@ -46,16 +46,15 @@ export interface CreateIndexOptions {
   readonly onProgress?: (progress: IndexBuildProgress) => void
 }
 
+const knownProperties = { unique: true, sparse: true, expireAfterSeconds: true, name: true } as const
+
 export const knownIndexCreation = {
-  unique: true,
-  sparse: true,
-  expireAfterSeconds: true,
-  name: true,
+  ...knownProperties,
   signal: true,
   onProgress: true
 } satisfies Known<CreateIndexOptions>
 
-/** Progress of an index build. */
+/** One index of createIndexes(), in the form that listIndexes() returns. */
 export interface IndexToCreate extends Omit<CreateIndexOptions, 'signal' | 'onProgress'> {
   readonly key: IndexSpec
 }
@@ -67,14 +66,9 @@ export interface CreateIndexesOptions {
 
 export const knownIndexesCreation = { signal: true } satisfies Known<CreateIndexesOptions>
 
-const knownIndexToCreate = {
-  key: true,
-  unique: true,
-  sparse: true,
-  expireAfterSeconds: true,
-  name: true
-} satisfies Known<IndexToCreate>
+const knownIndexToCreate = { ...knownProperties, key: true } satisfies Known<IndexToCreate>
 
+/** Progress of an index build. */
 export interface IndexBuildProgress {
   /** Document ordinals processed, out of those that existed when the build began. */
   readonly done: number

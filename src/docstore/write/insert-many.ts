@@ -58,7 +58,7 @@ export async function insertMany(
 }
 
 /**
- * Until there are no more, or one was refused and nothing may follow it.
+ * Takes documents until the source ends, or one is rejected and nothing may follow it.
  * @throws AbortedError; PetalError DatabaseNotOpen, BadValue
  */
 async function takeAll(

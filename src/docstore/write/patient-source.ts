@@ -13,7 +13,7 @@ interface Waiting {
 
 /**
  * Yields the items of the source. When an item is late, calls `pause()` once.
- * @param signal ends the iteration even if the source never answers; the source is then closed without waiting for it
+ * @param end ends the iteration even if the source never answers; the source is then closed without waiting for it
  */
 export async function* patiently<T>(
   source: AsyncIterable<T> | Iterable<T>,
