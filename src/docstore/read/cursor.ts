@@ -57,7 +57,7 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     return this.#change({ limit })
   }
 
-  /** Sets the fields to include or exclude, as the option `projection`. */
+  /** Forces a plan, as the option `hint`. */
   hint(hint: NonNullable<FindOptions['hint']>): this {
     return this.#change({ hint })
   }
@@ -67,6 +67,7 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     return this.#change({ maxTimeMS: milliseconds })
   }
 
+  /** Sets the fields to include or exclude, as the option `projection`. */
   project<U = T>(projection: Readonly<Record<string, unknown>>): FindCursor<U> {
     return this.#change({ projection }) as unknown as FindCursor<U>
   }
