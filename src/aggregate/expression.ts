@@ -90,7 +90,7 @@ export class Expressions {
 
   /** Whether it has one value for all documents, where it stands. */
   isConstant(expression: unknown): boolean {
-    return isConstant(expression, (name) => name === 'NOW' || this.#constants.has(name))
+    return isConstant(expression, (name) => isFixed(name, this.#constants))
   }
 
   /** @throws PetalError naming the stage, both here and when the expression is evaluated */
@@ -132,9 +132,15 @@ export class Expressions {
     const { OperatorCompiler } = await import('./operators/compiler.ts')
     for (const { place, prepare, names, constants } of this.#toPrepare) {
       const variable = (name: string): Expression => this.#variable(name, names, place)
-      const isFixed = (name: string): boolean => name === 'NOW' || constants.has(name)
       try {
-        await prepare(new OperatorCompiler({ place, variable, isFixed, isCollated: this.order !== undefined }))
+        await prepare(
+          new OperatorCompiler({
+            place,
+            variable,
+            isFixed: (name) => isFixed(name, constants),
+            isCollated: this.order !== undefined
+          })
+        )
       } catch (error) {
         throw evaluationError(place, error)
       }
@@ -175,6 +181,11 @@ export class Expressions {
       }
     }
   }
+}
+
+/** Whether a variable has one value for all documents. */
+function isFixed(name: string, constants: { has(name: string): boolean }): boolean {
+  return name === 'NOW' || constants.has(name)
 }
 
 /** Copies an expression, with values as the store would return them; functions and undefined are kept. */

@@ -1,8 +1,9 @@
 /**
- * Paths as the index names them: keys joined by dots, without all-digit components, in documents and in queries alike.
- * Array positions therefore do not count, and `a.0.b` finds its upper candidates through `a.b`.
+ * Paths: keys and array positions joined by dots. The index leaves out all-digit components, in documents and in queries
+ * alike, so that array positions do not count there, and `a.0.b` finds its upper candidates through `a.b`.
  */
 import { PetalError } from './errors.ts'
+import { isPlainObject } from './types.ts'
 
 /** As in MongoDB. No document is as deep, and following a path recurses once per component. */
 export const maxPathComponents = 200
@@ -24,6 +25,17 @@ export function isDigits(component: string): boolean {
     if (unit < 48 || unit > 57) return false
   }
   return true
+}
+
+/** Returns the array position that a component denotes ('0', '17', not '007'), or undefined. */
+export function positionOf(component: string): number | undefined {
+  return /^(?:0|[1-9]\d{0,14})$/.test(component) ? Number(component) : undefined
+}
+
+/** Returns a field, or the element at a position; undefined if there is none. */
+export function childOf(value: unknown, component: string): unknown {
+  if (Array.isArray(value)) return value[positionOf(component) ?? value.length]
+  return isPlainObject(value) && Object.hasOwn(value, component) ? value[component] : undefined
 }
 
 /** The index path of a query path, and whether a component was removed. */

@@ -7,7 +7,7 @@ import type { Binary } from 'bson'
 import { timeOf } from './date.ts'
 import { isExactDouble, toDouble } from './numbers.ts'
 import { objectIdDigits } from './object-id.ts'
-import { type Numeric, Type, type TypeCode, typeOf } from './types.ts'
+import { isRegExp, type Numeric, Type, type TypeCode, typeOf } from './types.ts'
 
 export interface Scalar {
   readonly type: TypeCode
@@ -74,7 +74,7 @@ export function regexParts(value: RegExp | { readonly pattern: string; readonly 
   source: string
   flags: string
 } {
-  if (value instanceof RegExp) {
+  if (isRegExp(value)) {
     // BSON cannot represent JavaScript's g, y, d, v: they control the caller's own matching, not the pattern.
     return { source: value.source, flags: [...value.flags].filter((flag) => 'imsux'.includes(flag)).join('') }
   }

@@ -76,9 +76,21 @@ function typeOfObject(value: object): TypeCode {
   if (value instanceof RegExp) return Type.regex
   if (value instanceof Uint8Array) return Type.binData
   if (isForeign(value)) return Type.unsupported
-  // Of another realm: under Jest those that Node makes, as in what stat() gives. Without a name of its own only a Date is called so.
-  if (Object.prototype.toString.call(value) === '[object Date]' && !(Symbol.toStringTag in value)) return Type.date
-  return Type.object
+  if (isOfOtherRealm(value, 'Date')) return Type.date
+  return isOfOtherRealm(value, 'RegExp') ? Type.regex : Type.object
+}
+
+/** Also of another realm. */
+export function isRegExp(value: unknown): value is RegExp {
+  return value instanceof RegExp || (typeof value === 'object' && value !== null && isOfOtherRealm(value, 'RegExp'))
+}
+
+/**
+ * Whether a value is of a built-in class of another realm: under Jest the Dates that Node creates, as in the result of
+ * stat(). Only an object without a name of its own reliably reports its class.
+ */
+function isOfOtherRealm(value: object, name: 'Date' | 'RegExp'): boolean {
+  return Object.prototype.toString.call(value) === `[object ${name}]` && !(Symbol.toStringTag in value)
 }
 
 function bsonTypeCode(bsonType: string): TypeCode {
@@ -110,8 +122,9 @@ function bsonTypeCode(bsonType: string): TypeCode {
 }
 
 /**
- * What holds something that is not in own enumerable keys: stored as an object it would lose that. Containers that are built in, and
- * whatever has no key but a name for itself, as URLs, blobs and generators have, and Maps of another realm.
+ * Whether a value holds something outside its own enumerable keys, which it would lose if stored as an object: built-in
+ * containers, and whatever has no key but a `Symbol.toStringTag`, such as URLs, blobs, generators, and Maps of another
+ * realm.
  */
 function isForeign(value: object): boolean {
   return (
@@ -130,7 +143,7 @@ function isForeign(value: object): boolean {
   )
 }
 
-/** The class of an object, or what it says it is where that has no name: an iterator's is Array Iterator. */
+/** The class of an object or, if that has no name, what the object calls itself: an iterator is an Array Iterator. */
 export function className(value: object): string {
   const name: unknown = (value as { readonly constructor?: { readonly name?: unknown } }).constructor?.name
   return typeof name === 'string' && name !== '' && name !== 'Object'

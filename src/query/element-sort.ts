@@ -3,9 +3,9 @@
  * of a find's sort: an array at the end of a path is compared as a whole, and one on the way only has positions.
  */
 import { compareValues, type StringOrder } from '../model/compare.ts'
+import { childOf } from '../model/path.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { compileSort, directionOf, type SortField } from './sort.ts'
-import { childOf } from './update/path.ts'
 
 export type ElementSort = (elements: readonly unknown[]) => unknown[]
 

@@ -8,6 +8,7 @@
 import { compareStrings } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
 import { regexParts } from '../model/scalar.ts'
+import { isRegExp } from '../model/types.ts'
 import { type FilterPlace, filterError } from './errors.ts'
 
 export interface Pattern {
@@ -23,13 +24,13 @@ export type StoredRegex = RegExp | { readonly pattern: string; readonly options:
 /** Returns the pattern of a RegExp or BSONRegExp. */
 export function patternOf(value: StoredRegex, place: FilterPlace): Pattern {
   const { source, flags } = regexParts(value)
-  if (!(value instanceof RegExp)) return create(source, flags, place, byCodePoints)
+  if (!isRegExp(value)) return create(source, flags, place, byCodePoints)
   return { expression: new RegExp(value.source, value.flags.replace(/[gyd]/g, '')), source, flags }
 }
 
 /** Returns the pattern of a RegExp or BSONRegExp without flags, with separate options. @throws as createPattern() */
 export function patternWith(value: StoredRegex, options: string, place: FilterPlace): Pattern {
-  const compile: Compile = value instanceof RegExp ? (source, flags) => new RegExp(source, flags) : byCodePoints
+  const compile: Compile = isRegExp(value) ? (source, flags) => new RegExp(source, flags) : byCodePoints
   return create(regexParts(value).source, options, place, compile)
 }
 

@@ -120,6 +120,26 @@ test('a Date of another realm is a date wherever one is taken, and what only say
   await db.deleteMany({})
 })
 
+test('a RegExp of another realm is one, in documents and in filters', async () => {
+  const pattern: RegExp = runInNewContext('/^Ab/i')
+  await db.insertMany([
+    { _id: 1, pattern },
+    { _id: 2, text: 'abc' }
+  ])
+  assert.equal(await db.get(1), { _id: 1, pattern: /^Ab/i })
+  for (const hint of ['scan', 'index']) {
+    const ids = async (filter: object): Promise<unknown[]> => await db.distinct('_id', filter, { hint })
+    assert.equal(await ids({ pattern }), [1])
+    assert.equal(await ids({ text: pattern }), [2])
+    assert.equal(await ids({ text: { $regex: pattern } }), [2])
+    assert.equal(await ids({ text: { $not: pattern } }), [1])
+    assert.equal(await ids({ $expr: { $regexMatch: { input: '$text', regex: pattern } } }), [2])
+  }
+  const plan = await db.find({ text: pattern }).explain()
+  assert.ok(JSON.stringify(plan).includes('/^Ab/i'))
+  await db.deleteMany({})
+})
+
 test('nothing is polluted by a __proto__ key', async () => {
   const hostile = JSON.parse('{"_id":1,"__proto__":{"polluted":true}}')
   await rejects(db.insertOne(hostile), 'BadValue')

@@ -3,10 +3,9 @@ import { compareValues, equalValues, type StringOrder } from '../../model/compar
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { toText } from '../../model/key-text.ts'
-import { isDigits, splitPath } from '../../model/path.ts'
+import { childOf, isDigits, splitPath } from '../../model/path.ts'
 import { formOf, type Scalar, toScalar } from '../../model/scalar.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
-import { childOf } from '../../query/update/path.ts'
 
 /** @throws PetalError BadValue for an invalid path */
 export function distinctPath(path: unknown): readonly string[] {

@@ -1,5 +1,6 @@
 /** explain() of a find: MongoDB's shape, plus details of the index. */
 
+import { isRegExp } from '../../model/types.ts'
 import { fromStore } from '../errors.ts'
 import { describeAccess } from '../indexes/describe-access.ts'
 import type { FindOptions } from '../options.ts'
@@ -186,7 +187,7 @@ function describeFilter(filter: unknown): string {
   return (
     JSON.stringify(filter ?? {}, (_key, value: unknown) => {
       if (typeof value === 'bigint') return `${value}n`
-      return typeof value === 'function' || value instanceof RegExp ? String(value) : value
+      return typeof value === 'function' || isRegExp(value) ? String(value) : value
     }) ?? '{}'
   )
 }

@@ -6,9 +6,10 @@
  * 2. When the edit changes nothing, the very same object is returned.
  */
 import { isIdentical } from '../../model/clone.ts'
+import { positionOf } from '../../model/path.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
 import { filterError } from '../errors.ts'
-import { type PathStep, positionOf, type UpdatePath } from './path.ts'
+import type { PathStep, UpdatePath } from './path.ts'
 import { absent, type UpdatePlace } from './types.ts'
 
 /** As in MongoDB: how far past the end of an array a position may be. The gap is filled with null. */

@@ -2,8 +2,9 @@
  * Detects conflicts between element changes: `a.$[x]` and `a.$[y]` conflict if both filters match one of the document's
  * elements.
  */
+import { childOf } from '../../model/path.ts'
 import type { Document } from '../../model/types.ts'
-import { childOf, conflict, type PathStep, type UpdatePath } from './path.ts'
+import { conflict, type PathStep, type UpdatePath } from './path.ts'
 import type { UpdatePlace } from './types.ts'
 
 type IsFiltered = (identifier: string, element: unknown) => boolean

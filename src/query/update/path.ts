@@ -1,6 +1,5 @@
 /** Paths of updates: fields and positions, and the positional steps `$`, `$[]` and `$[identifier]`. */
-import { maxPathComponents } from '../../model/path.ts'
-import { isPlainObject } from '../../model/types.ts'
+import { maxPathComponents, positionOf } from '../../model/path.ts'
 import { filterError } from '../errors.ts'
 import { isReferenceKey } from '../parse-operators.ts'
 import type { UpdatePlace } from './types.ts'
@@ -49,17 +48,6 @@ function parseStep(component: string, place: UpdatePlace, at: number): PathStep 
   const identifier = /^\$\[(.+)\]$/.exec(component)?.[1]
   if (identifier !== undefined) return { kind: 'filtered', identifier }
   throw filterError('DollarPrefixedFieldName', place, `the component '${component}' begins with '$'`)
-}
-
-/** The array index that a component denotes ('0', '17', not '007'), or undefined. */
-export function positionOf(name: string): number | undefined {
-  return /^(?:0|[1-9]\d{0,14})$/.test(name) ? Number(name) : undefined
-}
-
-/** Returns a field, or the element at a position; undefined when there is none. */
-export function childOf(value: unknown, name: string): unknown {
-  if (Array.isArray(value)) return value[positionOf(name) ?? value.length]
-  return isPlainObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /**

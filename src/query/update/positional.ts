@@ -3,12 +3,13 @@
  * matches.
  */
 import type { StringOrder } from '../../model/compare.ts'
+import { positionOf } from '../../model/path.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { compileFilter } from '../filter.ts'
 import { isOperatorObject, isRegex } from '../parse-operators.ts'
 import { editAt } from './edit.ts'
-import { type PathStep, positionOf, type UpdatePath } from './path.ts'
+import type { PathStep, UpdatePath } from './path.ts'
 import type { UpdatePlace } from './types.ts'
 
 type DocumentTest = (document: Document) => boolean

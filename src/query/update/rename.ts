@@ -1,8 +1,9 @@
 /** `$rename`: moves a value from one path to another. Neither path may lead through an array. */
+import { childOf, positionOf } from '../../model/path.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { blocked, editAt } from './edit.ts'
-import { childOf, parseUpdatePath, positionOf, type UpdatePath } from './path.ts'
+import { parseUpdatePath, type UpdatePath } from './path.ts'
 import { absent, type Change } from './types.ts'
 
 type Rename = Extract<Change, { kind: 'rename' }>
