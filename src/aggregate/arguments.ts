@@ -38,7 +38,7 @@ export function fieldName(value: unknown, place: StagePlace): string {
   return value
 }
 
-/** The field of `$count`. @throws PetalError BadValue */
+/** Returns the field of `$count`. @throws PetalError BadValue */
 export function countField(value: unknown, place: StagePlace): string {
   const name = fieldName(value, place)
   if (name === '_id') throw stageError('BadValue', place, 'the count cannot be _id')

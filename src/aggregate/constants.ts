@@ -5,8 +5,8 @@ import { isPlainObject } from '../model/types.ts'
 const varying: readonly string[] = ['$rand', '$function', '$getField']
 
 /**
- * False for an expression that has a path, a variable, or an operator that is not the same each time.
- * @param isFixed tells of variables that have one value for all documents
+ * Returns false if the expression has a path, a variable that differs between documents, or a nondeterministic operator.
+ * @param isFixed whether a variable has one value for all documents
  */
 export function isConstant(expression: unknown, isFixed: (name: string) => boolean = () => false): boolean {
   if (typeof expression === 'string') {

@@ -15,7 +15,7 @@ export interface Resolver {
   readonly place: Place
   /** @throws PetalError FailedToParse for an unknown name */
   variable(name: string): Expression
-  /** What a path without a variable begins at, where that is not the document: `$$CURRENT` that `$let` has set. */
+  /** Where a path without a variable starts, if not at the document: the `$$CURRENT` set by a `$let`. */
   readonly current?: Expression | undefined
   operation(name: string, argument: unknown): Expression
 }

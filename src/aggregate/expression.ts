@@ -26,7 +26,7 @@ interface ToPrepare {
   readonly prepare: Prepare
   /** Names of the variables in scope. */
   readonly names: ReadonlySet<string>
-  /** Of those, what have one value for all documents. */
+  /** Those of them that have one value for all documents. */
   readonly constants: ReadonlySet<string>
 }
 
@@ -88,7 +88,7 @@ export class Expressions {
     this.#toPrepare.push({ place, prepare, names: new Set(this.#names), constants: new Set(this.#constants.keys()) })
   }
 
-  /** Whether it has one value for all documents, where it stands. */
+  /** Whether an expression, with the variables now in scope, has one value for all documents. */
   isConstant(expression: unknown): boolean {
     return isConstant(expression, (name) => isFixed(name, this.#constants))
   }

@@ -25,7 +25,7 @@ export function offsetAt(timezone: string, date: Date): number {
   const quarter = Math.floor(date.getTime() / quarterMilliseconds)
   let offset = zone.offsets.get(quarter)
   if (offset === undefined && Number.isFinite(quarter)) {
-    // `GMT` alone is no offset; some of the past have seconds.
+    // `GMT` alone means no offset; some historical offsets have seconds.
     const found = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(zone.formatter.format(date))
     offset = found === null ? 0 : minutesOf(found)
     if (zone.offsets.size === maxOffsets) zone.offsets.clear()

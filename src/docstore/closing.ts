@@ -1,6 +1,6 @@
 /**
- * The moment at which a database begins to close, for what waits for something that may never come. Not an AbortSignal: Node
- * warns where more than ten listen to one.
+ * Tells waiting operations that the database has begun to close, so that none waits for something that may never come.
+ * Not an AbortSignal, because Node warns when one has more than ten listeners.
  */
 export class Closing {
   readonly #listeners = new Set<() => void>()

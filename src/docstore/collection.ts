@@ -213,11 +213,15 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   }
 
   /**
-   * As createIndex(), of several, one after the other.
+   * Declares several indexes, one after the other.
    * @returns their names
-   * @throws as createIndex(): what is malformed before any is built; where one cannot be built, those before it stay
+   * @throws as createIndex(). Malformed specifications are rejected before any index is built; if one cannot be built,
+   *   those before it remain
    * @example
-   * await db.createIndexes([{ key: { email: 1 }, unique: true, sparse: true }, { key: { seenAt: 1 }, expireAfterSeconds: 3600 }])
+   * await db.createIndexes([
+   *   { key: { email: 1 }, unique: true, sparse: true },
+   *   { key: { seenAt: 1 }, expireAfterSeconds: 3600 }
+   * ])
    */
   async createIndexes(indexes: readonly IndexToCreate[], options: CreateIndexesOptions = {}): Promise<string[]> {
     assertOptions('createIndexes', options, knownIndexesCreation)
@@ -233,7 +237,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     return this.#collections.alter(this.collectionName, (collection, catalog) => dropIndex(collection, catalog, index))
   }
 
-  /** Deletes all declared indexes. */
+  /** Drops all declared indexes. */
   async dropIndexes(): Promise<void> {
     this.#collections.assertWritable()
     if (this.#collections.declared(this.collectionName).length === 0) return
@@ -248,15 +252,15 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     return Object.assign([...list], { toArray: async () => list })
   }
 
-  /** As listIndexes(). */
+  /** The list of listIndexes(), as a promise. */
   async indexes(): Promise<IndexDescription[]> {
     return this.listIndexes().toArray()
   }
 
   /**
-   * Deletes the collection and all of it, as dropCollection() of its database; the next write makes it anew. Of a database itself, its
-   * default collection.
-   * @returns false when there was none
+   * Drops the collection with everything in it, like dropCollection() of the database; the next write creates it again.
+   * Called on a database, it drops the default collection.
+   * @returns false if the collection did not exist
    */
   async drop(): Promise<boolean> {
     return this.#collections.drop(this.collectionName)

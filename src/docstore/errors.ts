@@ -99,7 +99,7 @@ export function commitFailed(error: unknown): PetalError {
   return new PetalError('StoreFailure', `The store refused a commit: ${messageOf(error)}`, { cause: error })
 }
 
-/** A commit that was not tried: the one before it failed, and what came after it would leave a hole. */
+/** The error of a commit that was not attempted because the one before it failed, and would have left a gap. */
 export function fellWithAnother(cause: unknown): PetalError {
   const message = `The store refused a commit: the batch before it failed: ${messageOf(cause)}`
   return new PetalError('StoreFailure', message, { cause })

@@ -1,4 +1,4 @@
-/** Starts a thread that runs a module of its own: one that lies beside the module that asks (sibling-module.ts). */
+/** Starts a thread that runs a module next to the calling one (sibling-module.ts). */
 import { fileURLToPath } from 'node:url'
 import { type ResourceLimits, Worker, type WorkerOptions } from 'node:worker_threads'
 import { ioError } from './errors.ts'
@@ -30,8 +30,8 @@ export function startThread(moduleUrl: string, name: string, { resourceLimits, i
 }
 
 /**
- * Before a thread is needed, which may be when the first megabytes have been written.
- * @throws LEVEL_IO_ERROR where the thread's module is missing: a bundle has the module that asks, and not this one
+ * Checks early what would otherwise fail when the first thread is started, perhaps after megabytes of writes.
+ * @throws LEVEL_IO_ERROR if the thread's module is missing, as in a bundle that only includes the calling module
  */
 export function assertThreadModule(moduleUrl: string, name: string): void {
   const module = siblingModule(moduleUrl, name)

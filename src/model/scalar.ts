@@ -81,7 +81,7 @@ export function regexParts(value: RegExp | { readonly pattern: string; readonly 
   return { source: value.pattern, flags: [...value.options].sort().join('') }
 }
 
-/** A Binary of any version of npm bson: value() of those before 6 gives a text. */
+/** Binary data, including a Binary of npm bson before version 6, whose value() returns a string. */
 type Bytes = Uint8Array | Pick<Binary, 'sub_type' | 'buffer' | 'position'>
 
 /** Subtype and bytes of a Uint8Array (subtype 0) or Binary. */

@@ -80,7 +80,7 @@ function typeOfObject(value: object): TypeCode {
   return isOfOtherRealm(value, 'RegExp') ? Type.regex : Type.object
 }
 
-/** Also of another realm. */
+/** Whether a value is a RegExp, possibly of another realm. */
 export function isRegExp(value: unknown): value is RegExp {
   return value instanceof RegExp || (typeof value === 'object' && value !== null && isOfOtherRealm(value, 'RegExp'))
 }

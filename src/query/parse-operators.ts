@@ -17,7 +17,7 @@ function isOperator(key: string | undefined): boolean {
   return key?.startsWith('$') === true && !isReferenceKey(key)
 }
 
-/** A field of a DBRef. */
+/** Whether a key is a field of a DBRef, not an operator. */
 export function isReferenceKey(key: string): boolean {
   return key === '$ref' || key === '$id' || key === '$db'
 }

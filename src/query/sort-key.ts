@@ -140,7 +140,7 @@ class KeyWalk {
 interface Reached {
   readonly value: unknown
   readonly at: number
-  /** The path ends with a position: what is there is taken as a whole, an array, too. */
+  /** Whether the path ends with a position: the value there is compared as a whole, even if it is an array. */
   readonly isPosition: boolean
 }
 
@@ -164,7 +164,7 @@ function descend(place: unknown, { components, at }: Cursor): Reached {
   return { value, at, isPosition }
 }
 
-/** Digits name a position, unless elements of the array have a field of that name. */
+/** Digits are a position unless an element of the array has a field of that name. */
 function namesPosition(array: readonly unknown[], component: string): boolean {
   return isDigits(component) && !array.some((element) => isPlainObject(element) && Object.hasOwn(element, component))
 }

@@ -27,7 +27,7 @@ export const arithmeticOperators: Operators = {
     if (pair === null) return null
     const [dividend, divisor] = pair
     if (isDecimal(pair)) return inDecimals(pair, decimalRemainder, (a, b) => a % b)
-    // Of a 64-bit integer and one of 32 bits; other numbers are doubles.
+    // A 64-bit integer and a 32-bit one give an integer; all other combinations are computed as doubles.
     if (typeof dividend === 'bigint' && isInteger32(divisor)) return dividend % BigInt(divisor)
     if (typeof divisor === 'bigint' && isInteger32(dividend)) return BigInt(dividend) % divisor
     const rest = toDouble(dividend) % toDouble(divisor)
@@ -63,7 +63,7 @@ function addAll(values: readonly unknown[], name: string): unknown {
   return sum.total()
 }
 
-/** What comes before the date is added up and then rounded, what comes behind it is rounded one by one. */
+/** Numbers before the date are summed, then rounded; those after it are rounded one by one. */
 function dateSum(values: readonly unknown[], name: string): Date {
   const at = values.findIndex((value) => value instanceof Date)
   const before = new ExactSum()
@@ -85,13 +85,13 @@ export function subtract([a, b]: readonly unknown[], name: string): unknown {
 }
 
 /**
- * Milliseconds of a date are whole: a half is rounded away from zero, that of a decimal to the even one.
- * @throws TypeError for what no date is so far away
+ * Rounds to whole milliseconds: halves away from zero, but halves of a decimal to even.
+ * @throws TypeError if no date is that far away
  */
 function wholeNumber(value: PlainNumber, name: string): bigint {
   if (typeof value === 'bigint') return value
   const number = toDouble(value)
-  // NaN is none either.
+  // Also true for NaN.
   if (!(Math.abs(number) < 2 ** 63)) throw new TypeError(`${name} gives no date: it would be out of range`)
   if (!(value instanceof Decimal128)) return BigInt(Math.sign(number) * Math.round(Math.abs(number)))
   const { coefficient, exponent } = cutDecimal(decimalOf(value) as Decimal, 0, 'round')
@@ -166,7 +166,7 @@ function raised(value: PlainNumber, power: PlainNumber, name: string): PlainNumb
   return BigInt.asIntN(64, result) === result ? result : base ** exponent
 }
 
-/** Of 32 bits if it is a number, or a bigint. */
+/** A bigint, or a number that is a 32-bit integer. */
 function isInteger32(value: PlainNumber): value is number | bigint {
   return typeof value === 'bigint' || (typeof value === 'number' && (value | 0) === value)
 }

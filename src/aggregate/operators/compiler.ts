@@ -12,7 +12,7 @@ import { operators } from './all.ts'
 import { compileGroupAccumulator, type GroupAccumulator } from './group-accumulators.ts'
 import type { Compiler, Variable } from './operator.ts'
 
-/** The one variable of the system that may be set. */
+/** The only system variable that `$let` may set. */
 const currentName = 'CURRENT'
 
 interface Outer extends Omit<Resolver, 'operation'> {
@@ -60,7 +60,7 @@ export class OperatorCompiler implements Compiler, Resolver {
     return own === undefined ? this.#outer.variable(name) : () => own.value
   }
 
-  /** Whether it has one value for all documents. */
+  /** Whether an expression has one value for all documents. */
   isConstant(expression: unknown): boolean {
     return isConstant(expression, (name) => !this.#variables.has(name) && this.#outer.isFixed(name))
   }

@@ -11,7 +11,7 @@ import { instantOf } from './date-values.ts'
 import { numberText } from './number-text.ts'
 import { describe, fieldsOf, isNumber, type Operators, unary } from './operator.ts'
 
-/** No power of ten of a Decimal128 is as large. */
+/** Exceeds the power of ten of any Decimal128. */
 const maxPower = 7000
 
 type Conversion = (value: unknown) => unknown
@@ -33,7 +33,7 @@ const byName = new Map<unknown, Conversion>(
     [code, convert]
   ])
 )
-/** Types that nothing becomes, by name and by number. */
+/** Types that exist but cannot be converted to, by name and by number. */
 const unreachable: ReadonlySet<unknown> = new Set([
   ...['minKey', 'missing', 'object', 'array', 'binData', 'undefined', 'null', 'regex', 'dbPointer', 'javascript'],
   ...['symbol', 'javascriptWithScope', 'timestamp', 'maxKey', -1, 0, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 17, 127]
@@ -81,7 +81,7 @@ export const conversionOperators: Operators = {
   $tsIncrement: unary((value, name) => partOf(value, name, 'i'))
 }
 
-/** undefined for no type at all. @throws TypeError for what is none */
+/** Returns undefined if the type is null or missing. @throws TypeError for an unknown type */
 function conversionTo(target: unknown, name: string): Conversion | undefined {
   if (isNil(target)) return undefined
   const type = isNumber(target) ? Number(String(target)) : target
@@ -188,7 +188,7 @@ function fromText(value: unknown, type: string): Decimal128 | number {
   return fail(type, value)
 }
 
-/** Rounded to the digits that there are; undefined for what is too large or too small. */
+/** Rounds to the 34 digits of a Decimal128; returns undefined if the number is too large or too small. */
 function decimalOfText(text: string): Decimal128 | undefined {
   const decimal = parseDecimal(text.replace(/^([+-]?)\./, '$10.'))
   if (decimal === undefined || Math.abs(decimal.exponent) > text.length + maxPower) return undefined
@@ -197,7 +197,7 @@ function decimalOfText(text: string): Decimal128 | undefined {
   return /^-?(Infinity|0E.*)$/.test(rounded.toString()) ? undefined : rounded
 }
 
-/** undefined for what is too large or too small. */
+/** Returns undefined if the number is too large or too small. */
 function doubleOfText(text: string): number | undefined {
   const number = Number(text)
   const isLost = !Number.isFinite(number) || (number === 0 && /^[^e]*[1-9]/i.test(text))

@@ -135,12 +135,12 @@ export function unitMilliseconds(unit: string): number | undefined {
   return dayCount === undefined ? milliseconds[unit] : dayCount * dayMilliseconds
 }
 
-/** It is asked for, and is null or missing. Only weeks begin on one. */
+/** Whether `startOfWeek` is given, but null or missing; it only matters for weeks. */
 function lacksFirstDay(values: Document): boolean {
   return values.unit === 'week' && Object.hasOwn(values, 'startOfWeek') && isNil(values.startOfWeek)
 }
 
-/** Sunday is 0. REQUIRES: it is not lacking. */
+/** Returns the first day of the week; Sunday is 0. REQUIRES: not lacksFirstDay() */
 function firstDayOf(values: Document, name: string): number {
   if (!Object.hasOwn(values, 'startOfWeek') || values.unit !== 'week') return 0
   const text = stringOf(values.startOfWeek, `${name}: startOfWeek`).toLowerCase()

@@ -50,7 +50,7 @@ export function zoneOf(values: Document, name: string): string | null {
   return zone === null ? null : stringOf(zone, `${name}: timezone`)
 }
 
-/** Whether it is UTC itself: a zone of a name is not, even where its clocks show the same. */
+/** Whether a zone is UTC itself; a named zone is not, even if its clocks agree with UTC. */
 export function isUtc(zone: string): boolean {
   return zone === 'UTC' || zone === 'Z' || /^[+-]00(?::?00)?$/.test(zone)
 }

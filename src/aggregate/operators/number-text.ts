@@ -2,7 +2,7 @@
 import { unwrapNumber } from '../../model/numbers.ts'
 import type { Numeric } from '../../model/types.ts'
 
-/** Doubles as MongoDB spells them: the fewest digits that tell them apart, with an exponent below 10^-4 and from 10^16. */
+/** Spells a double as MongoDB does: the shortest digits that identify it, with an exponent below 10^-4 and from 10^16. */
 export function numberText(value: Numeric): string {
   const number = unwrapNumber(value)
   if (typeof number !== 'number' || !Number.isFinite(number)) return String(number)

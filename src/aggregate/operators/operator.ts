@@ -123,7 +123,7 @@ export function integerOf(value: unknown, what: string, least = -(2 ** 31)): num
   throw new TypeError(`${what} takes a whole number${range}, got ${isNumber(value) ? String(value) : describe(value)}`)
 }
 
-/** How many there are to be at most. @throws TypeError unless it is a whole number of 64 bits, at least 1 */
+/** Reads a maximum number of results. @throws TypeError unless it is a whole number of 64 bits, at least 1 */
 export function mostOf(value: unknown, what: string): number {
   const whole = isNumber(value) ? exactInt64(value) : undefined
   if (whole !== undefined && whole >= 1n) return Number(whole)

@@ -74,7 +74,7 @@ export const textOperators: Operators = {
   $rtrim: trimming(false, true)
 }
 
-/** Without what is behind the point, however large. */
+/** Drops the fraction of a number of any size. */
 function wholePart(value: unknown, what: string): number {
   const number = Math.trunc(toDouble(numberOf(value, what) as Numeric))
   if (!Number.isNaN(number)) return number

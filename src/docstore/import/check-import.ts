@@ -35,7 +35,7 @@ const knownImportOptions = {
   onProgress: true
 } satisfies Known<ImportOptions>
 
-/** @param such what gives them, where a text was given */
+/** @param such an expression that yields bytes, suggested if a string was given */
 export function notBytes(wanted: string, value: unknown, such: string): PetalError {
   const advice = typeof value === 'string' ? `; ${such} gives them` : ''
   return new PetalError('BadValue', `importLines takes ${wanted}, got ${typeof value}${advice}`)

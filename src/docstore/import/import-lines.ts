@@ -18,7 +18,7 @@ import { type ImportResult, ImportRun, type LineSource } from './import-run.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { maxLineBytes } from './read-line.ts'
 
-/** @param closing ends an asynchronous source, which may never end by itself */
+/** @param closing stops an asynchronous source, which may never end by itself */
 export async function importLines(
   collection: OpenCollection,
   source: LineSource,

@@ -55,8 +55,7 @@ export async function createIndex(
 }
 
 /**
- * Builds one after the other.
- * @param indexes checked: see checkIndexes()
+ * Builds several indexes, one after the other. REQUIRES: checkIndexes() accepted them
  * @returns their names
  */
 export async function createIndexes(

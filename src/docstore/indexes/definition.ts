@@ -60,7 +60,7 @@ export interface IndexToCreate extends Omit<CreateIndexOptions, 'signal' | 'onPr
 }
 
 export interface CreateIndexesOptions {
-  /** As that of createIndex(); indexes that are built by then stay. */
+  /** As for createIndex(); indexes already built when it fires remain. */
   readonly signal?: AbortSignal
 }
 

@@ -136,7 +136,7 @@ class CollectionCopy {
         yield this.#documents
       }
     } finally {
-      // Whatever ends the copy, nothing of it is being written then; should that fail, too, the first error is told.
+      // However the copy ends, no insert may still be running; the first error takes precedence over that insert's.
       await underWay.catch(() => undefined)
     }
     await underWay

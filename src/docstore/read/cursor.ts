@@ -57,17 +57,17 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     return this.#change({ limit })
   }
 
-  /** Forces a plan, as the option `hint`. */
+  /** Forces a plan, like the option `hint`. */
   hint(hint: NonNullable<FindOptions['hint']>): this {
     return this.#change({ hint })
   }
 
-  /** Milliseconds after which the find fails with MaxTimeMSExpired, from its first pull on. */
+  /** Milliseconds from the first request after which the find fails with MaxTimeMSExpired. */
   maxTimeMS(milliseconds: number): this {
     return this.#change({ maxTimeMS: milliseconds })
   }
 
-  /** Sets the fields to include or exclude, as the option `projection`. */
+  /** Sets the fields to include or exclude, like the option `projection`. */
   project<U = T>(projection: Readonly<Record<string, unknown>>): FindCursor<U> {
     return this.#change({ projection }) as unknown as FindCursor<U>
   }

@@ -58,7 +58,7 @@ export class DistinctValues {
     }
     if (!Array.isArray(value)) return
     if (isDigits(component)) {
-      // Unlike in a filter it is a position, and never a key of the elements.
+      // Unlike in a filter, digits are always a position here, never a key of the elements.
       const element = childOf(value, component)
       if (element !== undefined) this.#walk(element, at + 1)
       return

@@ -1,13 +1,13 @@
-/** Where a database is, as its users tell it. */
+/** Checks the location that open() and the tools are given. */
 import { PetalError } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
 
-/** Of two letters and more: one is a drive. */
+/** The scheme has at least two characters: a single letter is a drive. */
 const urlPattern = /^([a-z][a-z\d+.-]+):\/\//i
 
 /**
- * @param call as the error names it
- * @throws PetalError BadValue for what no directory is meant by
+ * @param call the function named in the error
+ * @throws PetalError BadValue for anything that cannot mean a directory
  */
 export function assertPath(call: string, location: unknown): asserts location is string {
   const refused = (got: string): PetalError =>
@@ -18,7 +18,7 @@ export function assertPath(call: string, location: unknown): asserts location is
   if (location === ':memory:') throw refused("':memory:'; { store: 'memory' } of open() keeps a database in memory")
   const scheme = urlPattern.exec(location)?.[1]?.toLowerCase()
   if (scheme === 'file') throw refused('the text of a URL; open() takes it as new URL(…)')
-  // Not the whole of it: it may hold a password.
+  // Only the scheme is shown: the URL may contain a password.
   if (scheme !== undefined) throw refused(`the URL of something else, '${scheme}://…'`)
 }
 
@@ -27,7 +27,7 @@ export async function pathOfUrl(url: URL): Promise<string> {
   if (url.protocol !== 'file:') {
     throw new PetalError('BadValue', `open() takes a URL of the scheme file, got one of '${url.protocol}'`)
   }
-  // Loaded here and not above: where there is no file system, databases are opened over a store.
+  // Imported on demand: without a file system, databases are opened over a store, and `node:url` may not exist.
   const { fileURLToPath } = await import('node:url')
   try {
     return fileURLToPath(url)

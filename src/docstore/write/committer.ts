@@ -57,7 +57,7 @@ export class Committer {
   onDeletions: ((count: number) => void) | undefined
   #underWay: Promise<void> = Promise.resolve()
   #failures = 0
-  /** The last one. */
+  /** The error of the last failed commit. */
   #failure: unknown
 
   constructor(

@@ -34,7 +34,7 @@ export function checkInsertMany(options: InsertManyOptions): void {
   throwIfAborted(options.signal)
 }
 
-/** @param closing ends an asynchronous source, which may never end by itself */
+/** @param closing stops an asynchronous source, which may never end by itself */
 export async function insertMany(
   collection: OpenCollection,
   source: DocumentSource,
@@ -58,8 +58,8 @@ export async function insertMany(
 }
 
 /**
- * Takes documents until the source ends, or one is rejected and nothing may follow it.
- * @throws AbortedError; PetalError DatabaseNotOpen, BadValue
+ * Takes documents until the source ends, or until one is rejected in an ordered insert.
+ * @throws AbortedError, PetalError DatabaseNotOpen, BadValue
  */
 async function takeAll(
   source: DocumentSource,

@@ -122,7 +122,7 @@ async function forEachMatch(
         await writer.maintainIfDue()
       }
     }
-    // Before the last commit: live bitmaps that a view holds would be copied by it.
+    // The commit would have to copy live bitmaps that an open view still holds.
     close()
     await flush()
   } catch (error) {

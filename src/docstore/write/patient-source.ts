@@ -13,7 +13,7 @@ interface Waiting {
 
 /**
  * Yields the items of the source. When an item is late, calls `pause()` once.
- * @param end ends the iteration even if the source never answers; the source is then closed without waiting for it
+ * @param end stops the iteration even if the source never answers; the source is then closed without waiting for it
  */
 export async function* patiently<T>(
   source: AsyncIterable<T> | Iterable<T>,
@@ -29,9 +29,9 @@ export async function* patiently<T>(
   let isOver = false
   try {
     for (;;) {
-      // One that fails is not closed.
+      // A source that fails is not closed.
       isOver = true
-      // An iterator that was written by hand may give what is no promise.
+      // A hand-written iterator may not return a promise.
       const next = end.error === undefined ? end.orEnd(Promise.resolve(iterator.next())) : ended
       if (next !== ended && waiting.isWaiting && !(await patience.isInTime(next))) {
         await waiting.pause().catch((error: unknown) => {

@@ -1,13 +1,13 @@
-/** Why a source is asked for nothing more before it has ended: its caller's signal has fired, or the database is being closed. */
+/** Stops reading a source before its end: when the caller's signal fires, or the database closes. */
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import type { Closing } from '../closing.ts'
 
-/** In the place of an answer. */
+/** What a wait resolves to when reading stops. */
 export const ended = Symbol('ended')
 
 /**
- * Waits for one promise after the other until there is an end. One listener for all of them, and nothing that each would leave
- * there.
+ * Waits for promises, one after the other, until reading has to stop. All of them share one listener, so none leaves a
+ * listener behind.
  */
 export class SourceEnd {
   readonly #signal: AbortSignal | undefined
@@ -27,7 +27,7 @@ export class SourceEnd {
     this.#look()
   }
 
-  /** undefined while there is none. */
+  /** Why reading stopped; undefined until then. */
   get error(): PetalError | undefined {
     return this.#error
   }
@@ -40,7 +40,7 @@ export class SourceEnd {
     })
   }
 
-  /** Listens no more. */
+  /** Removes the listeners. */
   release(): void {
     this.#signal?.removeEventListener('abort', this.#onEnd)
     this.#closing.forget(this.#onEnd)

@@ -135,7 +135,7 @@ class JobThread {
   }
 }
 
-/** @throws LEVEL_IO_ERROR where the thread could not be started */
+/** @throws LEVEL_IO_ERROR if the thread's module is missing */
 export function assertCanStart(): void {
   assertThreadModule(import.meta.url, 'worker')
 }

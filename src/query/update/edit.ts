@@ -131,7 +131,7 @@ class PathEdit {
   }
 }
 
-/** The error for a path whose last component leads into a value without fields. */
+/** The error for a path whose last component leads into a value that has no fields. */
 export function blocked(place: UpdatePlace, components: readonly string[], value: unknown): Error {
   const prefix = components.slice(0, -1).join('.')
   const problem = `cannot create field '${components.at(-1)}' in '${prefix}' of type ${typeNames[typeOf(value)]}`

@@ -19,9 +19,9 @@ interface Clause {
   readonly path: string
   /** True for a negation: any element may satisfy it, so it selects none by itself. */
   readonly isNegative: boolean
-  /** Of a document whose array has the element alone. */
+  /** Tests a document whose array contains only the element. */
   readonly matches: DocumentTest
-  /** The same where the path is the array's own: of the element, and not of the array that it is alone in. */
+  /** The test for a condition on the array's own path: it applies to the element, not to an array containing only it. */
   readonly matchesElement: DocumentTest
 }
 
@@ -100,11 +100,11 @@ export class MatchedPositions {
       return ({ path, matches, matchesElement }) => {
         if (path === text) return matchesElement(alone)
         if (!beginsWithPosition(path.slice(text.length + 1))) return matches(alone)
-        // The digits have to be a key of the element: a position says where to look, and finds nothing.
+        // Digits select an element only as a key of it: as a position, they do not say which element matched.
         return isPlainObject(element) && matches(having(element))
       }
     })
-    // Others hold by the array as a whole.
+    // Conditions that no element satisfies are satisfied by the array as a whole.
     const clauses = ofArray.filter((clause) => candidates.some((satisfies) => satisfies(clause)))
     const positive = clauses.filter(({ isNegative }) => !isNegative)
     if (positive.length === 0) return undefined
@@ -143,7 +143,7 @@ function clausesOf(filter: unknown, order: StringOrder | undefined): Clause[] {
   })
 }
 
-/** One clause for each path, as of an `$in`. */
+/** Combines alternatives into one clause per path, like an `$in`. */
 function alternativesOf(clauses: readonly Clause[]): Clause[] {
   return [...new Set(clauses.map(({ path }) => path))].map((path) => {
     const ofPath = clauses.filter((clause) => clause.path === path)
@@ -161,7 +161,7 @@ function clauseOf(path: string, condition: unknown, order: StringOrder | undefin
   const compile = (each: unknown): DocumentTest => compileFilter({ [path]: each }, { order }).matches
   const matches = compile(condition)
   const isNegative = operator !== undefined && negative.has(operator)
-  // These speak of arrays by themselves.
+  // These apply to arrays as they are.
   if (isNegative || operator === '$elemMatch') return { path, isNegative, matches, matchesElement: matches }
   if (operator === '$exists') return { path, isNegative, matches, matchesElement: () => false }
   const ofElement = operator !== undefined ? condition : { [isRegex(condition) ? '$regex' : '$eq']: condition }

@@ -35,8 +35,9 @@ export function parseRename(from: string, to: unknown): Rename {
 }
 
 /**
- * Returns the same document when there is nothing under the old name, whatever the new one is.
- * @throws PetalError PathNotViable if the old name leads into a value without fields, BadValue if either leads through an array
+ * Returns the same document if it has no value under the old name, whatever the new name is.
+ * @throws PetalError PathNotViable if the old name leads into a value without fields, BadValue if either name leads
+ *   through an array
  */
 export function applyRename(document: Document, { from, path }: Rename): Document {
   const found = valueAt(document, from)
@@ -49,7 +50,7 @@ export function applyRename(document: Document, { from, path }: Rename): Documen
 
 interface Found {
   readonly value: unknown
-  /** The way to it leads through an array. */
+  /** Whether the path leads through an array. */
   readonly isInArray: boolean
 }
 

@@ -75,7 +75,7 @@ function equalityOf(path: string, condition: unknown): Equality[] {
   if (!isOperatorObject(condition)) return [{ path, value: condition }]
   const { $in: list, $all: all } = condition
   const listed = [...(Array.isArray(list) && list.length === 1 ? list : []), ...(Array.isArray(all) ? all : [])]
-  // Operators in $all are a condition on elements, no value.
+  // Operators in $all are conditions on elements, not values.
   const values = listed.filter((value) => typeOf(value) !== Type.regex && !isOperatorObject(value))
   return [...(Object.hasOwn(condition, '$eq') ? [condition.$eq] : []), ...values].map((value) => ({ path, value }))
 }
