@@ -52,6 +52,7 @@ export type {
 export type { FindCursor } from './docstore/read/cursor.ts'
 export type { Explanation, PlanStage } from './docstore/read/explain.ts'
 export type { PathSummary } from './docstore/read/path-counts.ts'
+export type { RenameOptions } from './docstore/rename-collection.ts'
 export type { Filter, UpdateSpec, WithId } from './docstore/request-types.ts'
 export type {
   BulkWriteResult,
@@ -66,6 +67,7 @@ export type {
   DropEvent,
   InsertEvent,
   InvalidateEvent,
+  RenameEvent,
   ReplaceEvent,
   ResumeToken,
   UpdateEvent

@@ -127,10 +127,19 @@ export class CollectionOpener {
   }
 
   /** Makes a reserved collection, filled and closed, replace the one of this name. */
-  async install(name: string, entry: CatalogEntry): Promise<OpenCollection> {
+  async install(name: string, entry: CatalogEntry): Promise<void> {
     await this.#catalog.install(name, entry, this.#sync)
     this.#feeds.dropped(name)
-    return this.open(name, entry)
+  }
+
+  /** Renames a closed collection, replacing one of the new name; options chosen for the old name also apply to the new. */
+  async rename(from: string, to: string): Promise<void> {
+    const replaces = this.#catalog.entry(to) !== undefined
+    await this.#catalog.rename(from, to)
+    const chosen = this.#chosen.get(from)
+    if (chosen !== undefined && !this.#chosen.has(to)) this.#chosen.set(to, chosen)
+    if (replaces) this.#feeds.dropped(to)
+    this.#feeds.dropped(from, to)
   }
 
   open(name: string, entry: CatalogEntry): Promise<OpenCollection> {

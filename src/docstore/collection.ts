@@ -26,8 +26,10 @@ import type { OpenCollection } from './open-collection.ts'
 import { assertOptions } from './option-checks.ts'
 import type { FindOneAndDeleteOptions, FindOneAndUpdateOptions, ReadOptions, UpdateOptions } from './options.ts'
 import { ReadableCollection } from './readable-collection.ts'
+import { checkRename, type RenameOptions } from './rename-collection.ts'
 import type { Filter, MayHaveId, UpdateSpec, WithId } from './request-types.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
+import { checkCollectionName } from './store/catalog.ts'
 import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite } from './write/bulk-write.ts'
 import { checkInsertMany, type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
@@ -264,6 +266,23 @@ export class Collection<T extends object = Document> extends ReadableCollection<
    */
   async drop(): Promise<boolean> {
     return this.#collections.drop(this.collectionName)
+  }
+
+  /**
+   * Renames the collection, atomically, with its documents and indexes; open cursors over it fail. This handle keeps the
+   * old name.
+   * @returns a handle to the collection under its new name
+   * @throws PetalError NamespaceNotFound, NamespaceExists, InvalidNamespace, InvalidOptions; IllegalOperation for the
+   *   name it already has, and in a read-only database
+   * @example
+   * await db.collection('orders-new').insertOne({ total: 5 })
+   * const orders = await db.collection('orders-new').rename('orders', { dropTarget: true })
+   */
+  async rename(name: string, options: RenameOptions = {}): Promise<Collection<T>> {
+    checkCollectionName(name)
+    checkRename(options)
+    await this.#collections.rename({ from: this.collectionName, to: name, ...options })
+    return new Collection<T>(this.#collections, name)
   }
 
   async #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {

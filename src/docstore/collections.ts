@@ -1,10 +1,9 @@
 /**
- * The collections of a database: opens them on first use, drops them, and closes them all.
+ * The collections of a database: opens them on first use, drops, replaces and renames them, and closes them all.
  *
  * Invariants:
- * 1. A collection is opened once, however many handles refer to it.
- * 2. Reading never creates one.
- * 3. A replacement for a collection is complete and closed when it takes the collection's place.
+ * 1. Reading never creates a collection.
+ * 2. A replacement for a collection is complete and closed when it takes the collection's place.
  */
 import { PetalError } from '../model/errors.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
@@ -14,8 +13,10 @@ import { commitFailed, fromStore, notOpen } from './errors.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
 import { Leftovers } from './leftovers.ts'
 import { OpenCollection } from './open-collection.ts'
+import { OpenCollections } from './open-collections.ts'
 import { prepareIndexes } from './open-index.ts'
 import type { CollectionOptions, OpenOptions, Store, StoreName } from './options.ts'
+import { type NewName, renameCollection } from './rename-collection.ts'
 import type { Catalog, CatalogEntry } from './store/catalog.ts'
 import { withFilters } from './store/lsm-store.ts'
 import { openCatalog } from './store/open-catalog.ts'
@@ -31,8 +32,7 @@ export class Collections {
   readonly #feeds: ChangeFeeds
   readonly #leftovers: Leftovers
   readonly #isReadOnly: boolean
-  /** Open collections, and promises for those being opened or dropped. */
-  readonly #open = new Map<string, OpenCollection | Promise<OpenCollection | undefined>>()
+  readonly #open: OpenCollections
   /** Writes that have been called and have not settled. */
   readonly #writes = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
@@ -48,6 +48,10 @@ export class Collections {
     this.#catalog = catalog
     this.#opener = opener
     this.#feeds = feeds
+    this.#open = new OpenCollections(async (name) => {
+      const entry = catalog.entry(name)
+      return entry && opener.open(name, entry)
+    })
     this.#leftovers = new Leftovers(opened.store, catalog, (number) => opener.store(number))
     this.#isReadOnly = isReadOnly
   }
@@ -110,8 +114,7 @@ export class Collections {
     this.#assertOpen()
     const open = this.#open.get(name)
     if (open !== undefined) return open
-    const entry = this.#catalog.entry(name)
-    return entry === undefined ? undefined : this.#openAs(name, () => this.#opener.open(name, entry))
+    return this.#catalog.entry(name) === undefined ? undefined : this.#open.open(name)
   }
 
   /**
@@ -158,13 +161,21 @@ export class Collections {
       await current
       return this.drop(name)
     }
-    await this.#closed(name, async () => {
+    await this.#open.whileClosed([name], async () => {
       await this.#catalog.drop(name)
       this.#feeds.dropped(name)
       await this.#leftovers.deleteOf(entry.number)
-      return undefined
     })
     return true
+  }
+
+  /**
+   * Renames a collection, atomically. Readers and writers of it, and of the one it replaces, see theirs as dropped.
+   * @throws as renameCollection()
+   */
+  rename(names: NewName): Promise<void> {
+    this.assertWritable()
+    return this.#awaited(this.#rename(names))
   }
 
   /** @throws PetalError IllegalOperation in a read-only database */
@@ -204,16 +215,16 @@ export class Collections {
       // Checked before callers are turned away from the old collection.
       assertInstallable()
       let refusal: unknown
-      await this.#closed(name, async () => {
+      await this.#open.whileClosed([name], async () => {
         try {
           assertInstallable()
         } catch (error) {
           // Not an error for callers that are waiting for the collection.
           refusal = error
-          return before && this.#opener.open(name, before)
+          return
         }
         isInstalling = true
-        return this.#opener.install(name, entry)
+        await this.#opener.install(name, entry)
       })
       if (refusal !== undefined) throw refusal
     } catch (error) {
@@ -225,47 +236,17 @@ export class Collections {
     if (before !== undefined) await this.#leftovers.deleteOf(before.number).catch(rethrow)
   }
 
-  /**
-   * Runs a task while the collection is closed; callers that ask for the collection meanwhile get the task's result.
-   */
-  async #closed(name: string, task: () => Promise<OpenCollection | undefined>): Promise<void> {
-    // Calls that are already opening or dropping it go first.
-    let open = this.#open.get(name)
-    for (; open instanceof Promise; open = this.#open.get(name)) await open.catch(ignore)
-    const collection = open
-    await this.#openAs(name, async () => {
-      try {
-        await collection?.close()
-        return await task()
-      } catch (error) {
-        throw commitFailed(error)
-      }
-    })
+  async #rename(names: NewName): Promise<void> {
+    const replaced = await renameCollection(names, this.#catalog, this.#opener, this.#open)
+    if (replaced !== undefined) await this.#leftovers.deleteOf(replaced.number).catch(rethrow)
   }
 
   #writing(name: string): OpenCollection | Promise<OpenCollection> {
     this.assertWritable()
     const open = this.reading(name)
     if (open instanceof OpenCollection) return open
-    const opening = open ?? this.#openAs(name, () => this.#opener.create(name))
+    const opening = open ?? this.#open.open(name, () => this.#opener.create(name))
     return opening.then((collection) => collection ?? this.#writing(name))
-  }
-
-  /** Runs a task that opens or drops a collection; callers that ask for it meanwhile wait. */
-  #openAs(name: string, task: () => Promise<OpenCollection | undefined>): Promise<OpenCollection | undefined> {
-    const opening = task().then(
-      (collection) => {
-        if (collection === undefined) this.#open.delete(name)
-        else this.#open.set(name, collection)
-        return collection
-      },
-      (error: unknown) => {
-        this.#open.delete(name)
-        throw fromStore(error)
-      }
-    )
-    this.#open.set(name, opening)
-    return opening
   }
 
   async #close(): Promise<void> {

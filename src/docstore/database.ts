@@ -14,6 +14,7 @@ import { type DatabaseVerifyReport, knownVerifyOptions, type VerifyOptions, veri
 import { assertKnownInside } from './opening-options.ts'
 import { assertOptions } from './option-checks.ts'
 import { type CollectionOptions, knownCollectionOptions } from './options.ts'
+import type { RenameOptions } from './rename-collection.ts'
 import { checkCollectionName } from './store/catalog.ts'
 
 /** Name of the collection that the Database object itself represents. */
@@ -104,6 +105,11 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   async dropCollection(name: string): Promise<boolean> {
     checkCollectionName(name)
     return this.#collections.drop(name)
+  }
+
+  /** Renames a collection, like rename() of the collection. @throws as rename() */
+  async renameCollection(from: string, to: string, options: RenameOptions = {}): Promise<Collection> {
+    return this.collection(from).rename(to, options)
   }
 
   /** Statistics of every collection, with totals. */

@@ -15,6 +15,7 @@ export const errorCodes = {
   PathNotViable: 28,
   ConflictingUpdateOperators: 40,
   CursorNotFound: 43,
+  NamespaceExists: 48,
   MaxTimeMSExpired: 50,
   DollarPrefixedFieldName: 52,
   NotSingleValueField: 54,

@@ -166,6 +166,15 @@ export class Catalog {
     this.#entries.set(name, entry)
   }
 
+  /** Renames a collection; the records of one that had the new name are to be deleted as after drop(). */
+  async rename(from: string, to: string): Promise<void> {
+    const entry = this.#entryOf(from)
+    const replaced = this.#entries.get(to)
+    await this.#write({ [`name:${from}`]: undefined, [`name:${to}`]: entry, ...(replaced && deletionOf(replaced, {})) })
+    this.#entries.delete(from)
+    this.#entries.set(to, entry)
+  }
+
   /** Reserves a number for a declared index to be built. Unless it gets added, the next open deletes its entries. */
   async reserveDeclared(name: string): Promise<number> {
     const entry = this.#entryOf(name)

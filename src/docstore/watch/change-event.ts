@@ -56,6 +56,13 @@ export interface DropEvent extends EventBase {
   ns: { coll: string }
 }
 
+/** The collection was renamed; an InvalidateEvent follows. */
+export interface RenameEvent extends EventBase {
+  operationType: 'rename'
+  ns: { coll: string }
+  to: { coll: string }
+}
+
 /** The last event of a stream. */
 export interface InvalidateEvent extends EventBase {
   operationType: 'invalidate'
@@ -68,4 +75,5 @@ export type ChangeEvent<T extends object = Document> =
   | ReplaceEvent<T>
   | DeleteEvent<T>
   | DropEvent
+  | RenameEvent
   | InvalidateEvent

@@ -5,7 +5,6 @@
  * Invariant: a stream receives a commit if it existed when the commit became visible, so a read started after watch()
  * sees whatever the stream does not receive.
  */
-import type { Change } from './change.ts'
 import type { ChangeBuffer } from './change-buffer.ts'
 import { nextEventTime } from './event-clock.ts'
 
@@ -32,13 +31,12 @@ export class ChangeFeed {
     }
   }
 
-  /** The collection was dropped: notifies all streams and ends them. */
-  dropped(): void {
+  /** The collection was dropped, or renamed if `to` is given: notifies all streams and ends them. */
+  dropped(to?: string): void {
     for (const stream of this.#streams) {
-      for (const kind of ['drop', 'invalidate'] as const) {
-        const change: Change = { kind, time: nextEventTime() }
-        stream.put(change)
-      }
+      const time = nextEventTime()
+      stream.put(to === undefined ? { kind: 'drop', time } : { kind: 'rename', time, to })
+      stream.put({ kind: 'invalidate', time: nextEventTime() })
       stream.end()
     }
   }
@@ -63,13 +61,13 @@ export class ChangeFeeds {
   }
 
   /**
-   * The collection was dropped: one created later under the same name gets a new feed, and nothing is retained for
-   * unused names.
+   * The collection was dropped, or renamed if `to` is given: one created later under the same name gets a new feed, and
+   * nothing is retained for unused names.
    */
-  dropped(collection: string): void {
+  dropped(collection: string, to?: string): void {
     const feed = this.#feeds.get(collection)
     this.#feeds.delete(collection)
-    feed?.dropped()
+    feed?.dropped(to)
   }
 
   end(): void {

@@ -22,10 +22,12 @@ export interface DocumentChange {
   readonly id: unknown
 }
 
-/** Events that affect the whole collection. */
-export type Ending = 'drop' | 'invalidate'
+/** A change of the whole collection. */
+type CollectionChange =
+  | { readonly kind: 'drop' | 'invalidate'; readonly time: EventTime }
+  | { readonly kind: 'rename'; readonly time: EventTime; readonly to: string }
 
-export type Change = DocumentChange | { readonly kind: Ending; readonly time: EventTime }
+export type Change = DocumentChange | CollectionChange
 
 /** Which full documents the events include. */
 export interface Wants {
@@ -48,7 +50,7 @@ export function keptFor(wants: Wants, change: Change): Change {
 }
 
 function isOfDocument(change: Change): change is DocumentChange {
-  return change.kind !== 'drop' && change.kind !== 'invalidate'
+  return change.kind !== 'drop' && change.kind !== 'rename' && change.kind !== 'invalidate'
 }
 
 /**
@@ -64,6 +66,7 @@ export function eventOf(change: Change, coll: string, wants: Wants): Document {
     wallTime: new Date(time.wallMilliseconds)
   }
   if (kind !== 'invalidate') event.ns = { coll }
+  if (change.kind === 'rename') event.to = { coll: change.to }
   if (!isOfDocument(change)) return event
   const { before, after, id } = change
   let decoded: Document | undefined
