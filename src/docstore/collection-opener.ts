@@ -17,7 +17,9 @@ import { assertIndexFor, checkSupport, createIndex, indexKind, indexOptions } fr
 import { autoRebuildOptions, documentCacheBytes, ttlIntervalSeconds } from './opening-options.ts'
 import { assertBoolean, isOptions } from './option-checks.ts'
 import type { CollectionOptions, IndexOptions, OpenOptions } from './options.ts'
-import { type Catalog, type CatalogEntry, type CollectionTraits, checkCollectionName } from './store/catalog.ts'
+import type { Catalog } from './store/catalog.ts'
+import type { CatalogEntry, CollectionTraits } from './store/catalog-records.ts'
+import { checkCollectionName } from './store/collection-name.ts'
 import { CollectionStore } from './store/collection-store.ts'
 import type { OpenedStore } from './store/open-store.ts'
 import { ChangeFeed, type ChangeFeeds } from './watch/change-feed.ts'
@@ -128,7 +130,7 @@ export class CollectionOpener {
 
   /** Makes a reserved collection, filled and closed, replace the one of this name. */
   async install(name: string, entry: CatalogEntry): Promise<void> {
-    await this.#catalog.install(name, entry, this.#sync)
+    await this.#catalog.install(name, entry)
     this.#feeds.dropped(name)
   }
 

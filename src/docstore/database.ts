@@ -15,7 +15,7 @@ import { assertKnownInside } from './opening-options.ts'
 import { assertOptions } from './option-checks.ts'
 import { type CollectionOptions, knownCollectionOptions } from './options.ts'
 import type { RenameOptions } from './rename-collection.ts'
-import { checkCollectionName } from './store/catalog.ts'
+import { checkCollectionName } from './store/collection-name.ts'
 
 /** Name of the collection that the Database object itself represents. */
 export const defaultCollectionName = 'default'

@@ -4,7 +4,8 @@
  */
 import { IndexStore } from './indexes/index-store.ts'
 import type { Store } from './options.ts'
-import type { Catalog, Clearing } from './store/catalog.ts'
+import type { Catalog } from './store/catalog.ts'
+import type { Clearing } from './store/catalog-records.ts'
 import type { CollectionStore } from './store/collection-store.ts'
 
 export class Leftovers {

@@ -4,7 +4,8 @@ import type { CollectionOpener } from './collection-opener.ts'
 import type { Known } from './known-options.ts'
 import type { OpenCollections } from './open-collections.ts'
 import { assertBoolean, assertOptions } from './option-checks.ts'
-import type { Catalog, CatalogEntry } from './store/catalog.ts'
+import type { Catalog } from './store/catalog.ts'
+import type { CatalogEntry } from './store/catalog-records.ts'
 
 export interface RenameOptions {
   /** Whether a collection that has the new name is dropped; by default it makes rename() fail. */

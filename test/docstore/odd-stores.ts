@@ -67,6 +67,16 @@ export class ReorderingLevel extends MemoryLevel {
   }
 }
 
+/** Counts the batches that were to be written to disk before they are acknowledged. */
+export class SyncCountingLevel extends MemoryLevel {
+  syncs = 0
+
+  async _batch(operations: unknown, options: { readonly sync?: boolean }): Promise<void> {
+    if (options.sync === true) this.syncs++
+    await (MemoryLevel.prototype as unknown as Batching)._batch.call(this, operations, options)
+  }
+}
+
 /** Knows how many iterators are open. */
 export class CountingLevel extends MemoryLevel {
   openIterators = 0

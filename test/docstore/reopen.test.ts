@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
-import { ReorderingLevel, SlowLevel } from './odd-stores.ts'
+import { ReorderingLevel, SlowLevel, SyncCountingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const documents = Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 50, text: `number ${i}` }))
@@ -180,6 +180,30 @@ test('sync: true is accepted and keeps what is written', async () => {
   const again = await open(location)
   assert.is(await again.countDocuments(), 10)
   await again.close()
+})
+
+test('with sync: true every write waits for the disk, and so do changes of collections and indexes', async () => {
+  const calls: readonly ((db: Database) => Promise<unknown>)[] = [
+    (db) => db.collection('a').insertOne({ n: 1 }),
+    (db) => db.collection('a').createIndex({ n: 1 }),
+    (db) => db.collection('a').dropIndex('n_1'),
+    (db) =>
+      db
+        .collection('a')
+        .aggregate([{ $out: 'b' }])
+        .toArray(),
+    (db) => db.collection('b').rename('c'),
+    (db) => db.collection('c').drop()
+  ]
+  for (const sync of [true, false]) {
+    const store = new SyncCountingLevel()
+    await using db = await open(store, { sync })
+    for (const [i, call] of calls.entries()) {
+      const before = store.syncs
+      await call(db)
+      assert.is(store.syncs > before, sync, `call ${i}`)
+    }
+  }
 })
 
 test.run()

@@ -37,7 +37,7 @@ async function readAll(location: string | Store): Promise<{ seen: Seen[]; areCop
   await db.deleteOne({ _id: 150 })
   await db.close()
   const opened = await openStore(location, {})
-  const catalog = await Catalog.open(opened.store)
+  const catalog = await Catalog.open(opened.store, false)
   const number = catalog.entry('default')?.number ?? Number.NaN
   const store = new CollectionStore(opened.store, number, catalog.stateKey(number), {
     sync: false,

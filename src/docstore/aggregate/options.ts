@@ -8,7 +8,7 @@ import type { Known } from '../known-options.ts'
 import { assertOptions } from '../option-checks.ts'
 import { knownReadOptions, type ReadOptions } from '../options.ts'
 import { expressionsOf } from '../read/expressions.ts'
-import { checkCollectionName } from '../store/catalog.ts'
+import { checkCollectionName } from '../store/collection-name.ts'
 
 /** Stages of an aggregation pipeline in MongoDB's language; docs/aggregation.md lists them. */
 export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]

@@ -1,79 +1,41 @@
 /**
- * The catalog: records of the store's format, and of its collections and their numbers.
- *
- * | key in `meta`   | value                                                          |
- * | --------------- | -------------------------------------------------------------- |
- * | `format`        | `{ format, nextCollection }`                                   |
- * | `name:<name>`   | `{ number, index, ids, declared, nextDeclared }`               |
- * | `state:<n>`     | state that a collection writes with each commit, see write-batch.ts |
- * | `dropped:<n>`   | a collection whose records are still to be deleted: it was dropped, or is being filled and has no name yet |
- * | `clearing:<n>.<id>` | a declared index that is being built, or was dropped: its entries are still to be deleted |
+ * The catalog: which collections there are, with their numbers and declared indexes, and what is still to be deleted.
  *
  * Invariants:
  * 1. A number is never reused: the remains of an interrupted drop can never show up in a new collection.
  * 2. A drop takes effect with one batch; its deletions are repeated at every open until they are complete.
  * 3. Batches are written one after the other: of two in flight, a store might apply the later one first, and the stored
  *    `nextCollection` would then be that of the earlier one.
+ * 4. With `sync`, a collection or declared index that a caller was told is dropped, renamed, replaced or built stays so
+ *    after a power failure. Other records are made durable by the writes that follow them.
  */
 import { PetalError } from '../../model/errors.ts'
 import { commitFailed } from '../errors.ts'
-import type { ReversibleHeader } from '../ids/reversible-ids.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
 import type { Store } from '../options.ts'
 import type { CollectionState } from '../write/write-batch.ts'
 import { WriteQueue } from '../write/write-queue.ts'
+import {
+  type CatalogEntry,
+  type Clearing,
+  type CollectionTraits,
+  clearingKey,
+  deletionOf,
+  parse,
+  readFormat,
+  splitKey,
+  storeFormat
+} from './catalog-records.ts'
 import { Area } from './layout.ts'
 import { accessTo } from './store-access.ts'
 
-/** The newest store format that this code reads, and the one it writes. */
-export const storeFormat = 1
-
 const defaultState: CollectionState = { nextOrdinal: 0, documents: 0, documentBytes: 0 }
-const maxNameBytes = 255
 const jsonOptions = { keyEncoding: 'view', valueEncoding: 'utf8' } as const
-
-/** Properties of a collection that do not depend on its contents. */
-export interface CollectionTraits {
-  /** Kind of the index whose records the collection has. */
-  readonly index: string
-  /** How `_id`s are computed; undefined with an id table. */
-  readonly ids?: ReversibleHeader
-  /** Indexes created by createIndex(). */
-  readonly declared?: readonly IndexDefinition[]
-  /** Number of the next declared index. */
-  readonly nextDeclared?: number
-}
-
-export interface CatalogEntry extends CollectionTraits {
-  readonly number: number
-}
-
-/** A declared index whose entries are to be deleted. */
-export interface Clearing {
-  /** Number of the collection. */
-  readonly number: number
-  readonly id: number
-}
-
-/** @throws PetalError InvalidNamespace for a name that MongoDB rejects, or that has no unambiguous UTF-8 encoding */
-export function checkCollectionName(name: unknown): asserts name is string {
-  if (typeof name !== 'string') throw invalidName(`must be a string, not ${typeof name}`)
-  if (name === '') throw invalidName('must not be empty')
-  if (name.includes('$')) throw invalidName(`must not contain '$': '${name}'`)
-  if (name.includes('\0')) throw invalidName('must not contain the null character')
-  if (/\p{Surrogate}/u.test(name)) throw invalidName('must be well-formed, without lone surrogates')
-  if (name.startsWith('.') || name.endsWith('.')) throw invalidName(`must not start or end with '.': '${name}'`)
-  const bytes = new TextEncoder().encode(name).length
-  if (bytes > maxNameBytes) throw invalidName(`must have at most ${maxNameBytes} bytes, has ${bytes}`)
-}
-
-function invalidName(why: string): PetalError {
-  return new PetalError('InvalidNamespace', `A collection name ${why}`)
-}
 
 export class Catalog {
   readonly #store: Store
   readonly #meta: Area
+  readonly #sync: boolean
   readonly #entries = new Map<string, CatalogEntry>()
   /** Keys `dropped:` and `clearing:` of drops whose deletions are not finished. */
   readonly #unfinished = new Set<string>()
@@ -82,14 +44,18 @@ export class Catalog {
   readonly #writes = new WriteQueue()
   #nextCollection = 1
 
-  private constructor(store: Store) {
+  private constructor(store: Store, sync: boolean) {
     this.#store = store
+    this.#sync = sync
     this.#meta = new Area('meta')
   }
 
-  /** @throws PetalError UnsupportedFormat, DataCorruption */
-  static async open(store: Store): Promise<Catalog> {
-    const catalog = new Catalog(store)
+  /**
+   * @param sync whether writes wait for the disk
+   * @throws PetalError UnsupportedFormat, DataCorruption
+   */
+  static async open(store: Store, sync: boolean): Promise<Catalog> {
+    const catalog = new Catalog(store, sync)
     await catalog.#read()
     return catalog
   }
@@ -143,7 +109,7 @@ export class Catalog {
   async drop(name: string): Promise<void> {
     const entry = this.#entries.get(name)
     if (entry === undefined) return
-    await this.#write({ [`name:${name}`]: undefined, ...deletionOf(entry, {}) })
+    await this.#write({ [`name:${name}`]: undefined, ...deletionOf(entry, {}) }, this.#sync)
     this.#entries.delete(name)
   }
 
@@ -157,12 +123,11 @@ export class Catalog {
   /**
    * Replaces the collection of this name by a reserved one; the records of the old one are to be deleted as after
    * drop().
-   * @param sync whether to wait for the disk, as for the writes that filled the collection
    */
-  async install(name: string, entry: CatalogEntry, sync: boolean): Promise<void> {
+  async install(name: string, entry: CatalogEntry): Promise<void> {
     const before = this.#entries.get(name)
     const deletions = { ...deletionOf(entry, undefined), ...(before && deletionOf(before, {})) }
-    await this.#write({ [`name:${name}`]: entry, ...deletions }, sync)
+    await this.#write({ [`name:${name}`]: entry, ...deletions }, this.#sync)
     this.#entries.set(name, entry)
   }
 
@@ -170,7 +135,8 @@ export class Catalog {
   async rename(from: string, to: string): Promise<void> {
     const entry = this.#entryOf(from)
     const replaced = this.#entries.get(to)
-    await this.#write({ [`name:${from}`]: undefined, [`name:${to}`]: entry, ...(replaced && deletionOf(replaced, {})) })
+    const deletions = replaced && deletionOf(replaced, {})
+    await this.#write({ [`name:${from}`]: undefined, [`name:${to}`]: entry, ...deletions }, this.#sync)
     this.#entries.delete(from)
     this.#entries.set(to, entry)
   }
@@ -179,7 +145,7 @@ export class Catalog {
   async reserveDeclared(name: string): Promise<number> {
     const entry = this.#entryOf(name)
     const id = entry.nextDeclared ?? 1
-    await this.#change(name, { ...entry, nextDeclared: id + 1 }, { [clearingKey(entry.number, id)]: {} })
+    await this.#change(name, { ...entry, nextDeclared: id + 1 }, { [clearingKey(entry.number, id)]: {} }, false)
     return id
   }
 
@@ -187,14 +153,19 @@ export class Catalog {
   async addDeclared(name: string, definition: IndexDefinition): Promise<void> {
     const entry = this.#entryOf(name)
     const declared = [...(entry.declared ?? []), definition]
-    await this.#change(name, { ...entry, declared }, { [clearingKey(entry.number, definition.id)]: undefined })
+    await this.#change(
+      name,
+      { ...entry, declared },
+      { [clearingKey(entry.number, definition.id)]: undefined },
+      this.#sync
+    )
   }
 
   /** Removes the index; the caller then deletes its entries and calls finishClearing(). */
   async dropDeclared(name: string, id: number): Promise<void> {
     const entry = this.#entryOf(name)
     const declared = (entry.declared ?? []).filter((definition) => definition.id !== id)
-    await this.#change(name, { ...entry, declared }, { [clearingKey(entry.number, id)]: {} })
+    await this.#change(name, { ...entry, declared }, { [clearingKey(entry.number, id)]: {} }, this.#sync)
   }
 
   async finishClearing({ number, id }: Clearing): Promise<void> {
@@ -255,8 +226,13 @@ export class Catalog {
     throw new PetalError('NamespaceNotFound', `There is no collection '${name}'`)
   }
 
-  async #change(name: string, entry: CatalogEntry, others: Readonly<Record<string, object | undefined>>) {
-    await this.#write({ [`name:${name}`]: entry, ...others })
+  async #change(
+    name: string,
+    entry: CatalogEntry,
+    others: Readonly<Record<string, object | undefined>>,
+    sync: boolean
+  ): Promise<void> {
+    await this.#write({ [`name:${name}`]: entry, ...others }, sync)
     this.#entries.set(name, entry)
   }
 
@@ -280,43 +256,4 @@ export class Catalog {
       else this.#unfinished.add(key)
     }
   }
-}
-
-/** Returns the records that mark everything of a collection for deletion, or with undefined, unmark it. */
-function deletionOf(
-  { number, declared = [] }: CatalogEntry,
-  value: object | undefined
-): Record<string, object | undefined> {
-  const clearings = declared.map(({ id }) => [clearingKey(number, id), value] as const)
-  return { [`dropped:${number}`]: value, ...Object.fromEntries(clearings) }
-}
-
-function clearingKey(number: number, id: number): string {
-  return `clearing:${number}.${id}`
-}
-
-/** Splits `name:tweets` into the kind `name:` and the rest. */
-function splitKey(key: string): readonly [kind: string, rest: string] {
-  const end = key.indexOf(':') + 1
-  return [key.slice(0, end), key.slice(end)]
-}
-
-/** @returns the number of the next collection @throws PetalError UnsupportedFormat */
-function readFormat({ format, nextCollection }: Readonly<Record<string, unknown>>): number {
-  if (typeof format === 'number' && format <= storeFormat) return nextCollection as number
-  throw new PetalError(
-    'UnsupportedFormat',
-    `The store has format ${String(format)}; this version reads formats up to ${storeFormat}`,
-    { details: { found: format, supported: storeFormat } }
-  )
-}
-
-function parse(key: string, text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  } catch {
-    // Reported below, like any other damage.
-  }
-  throw new PetalError('DataCorruption', `The catalog's record '${key}' is damaged`, { details: { key } })
 }

@@ -4,7 +4,7 @@
  *
  * | area        | key                       | value                    |
  * | ----------- | ------------------------- | ------------------------ |
- * | `meta`      | see catalog.ts            | JSON                     |
+ * | `meta`      | see catalog-records.ts    | JSON                     |
  * | `<n>.docs`  | ordinal, 8 bytes, big-endian | record text           |
  * | `<n>.ids`   | encodeKey(_id)            | ordinal, decimal; empty where ordinals are computed (ids/) |
  * | `<n>.index` | the index's own           | the index's own          |

@@ -12,7 +12,7 @@ export async function openCatalog(
 ): Promise<{ readonly opened: OpenedStore; readonly catalog: Catalog }> {
   const opened = await openStore(location, options)
   try {
-    const catalog = await Catalog.open(opened.store)
+    const catalog = await Catalog.open(opened.store, options.sync === true)
     const isMissing = opened.filters === undefined && opened.couldHaveFilters && options.lsm?.values === undefined
     if (!isMissing || !catalog.hasIndex('embedded')) return { opened, catalog }
   } catch (error) {

@@ -128,8 +128,17 @@ export const durability = [
     'docstore/directory'
   ),
   mutant(
+    'with sync: true, a renamed collection may have its old name after a power failure',
+    edit(
+      'docstore/store/catalog',
+      ']: entry, ...deletions }, this.#sync)\n    this.#entries.delete(from)',
+      ']: entry, ...deletions })\n    this.#entries.delete(from)'
+    ),
+    'docstore/reopen'
+  ),
+  mutant(
     'collections whose names have one key on disk are taken',
-    edit('docstore/store/catalog', '/\\p{Surrogate}/u.test(name)', 'name.length < 0'),
+    edit('docstore/store/collection-name', '/\\p{Surrogate}/u.test(name)', 'name.length < 0'),
     'docstore/bad-input'
   )
 ]
