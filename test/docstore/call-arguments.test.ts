@@ -59,6 +59,7 @@ const withOptions: Readonly<Record<string, (options: never) => unknown>> = {
   findOneAndDelete: (options) => db.findOneAndDelete({}, options),
   createIndex: (options) => db.createIndex('m', options),
   createIndexes: (options) => db.createIndexes([{ key: 'm' }], options),
+  rename: (options) => db.rename('other', options),
   watch: (options) => db.watch([], options)
 }
 
@@ -143,6 +144,7 @@ const misspelt: Readonly<Record<string, readonly [string, string]>> = {
   findOneAndDelete: ['sorted', 'sort'],
   createIndex: ['uniqe', 'unique'],
   createIndexes: ['signals', 'signal'],
+  rename: ['droptarget', 'dropTarget'],
   watch: ['fulldocument', 'fullDocument']
 }
 
@@ -159,7 +161,7 @@ for (const [name, call] of Object.entries(withOptions)) {
     }
     assert.is(await refusal(option), `${name} does not know the option '${option}'; did you mean '${meant}'?`)
     // What is no name of an option is none because all objects have it.
-    for (const other of ['background', 'constructor', 'toString']) {
+    for (const other of ['storageEngine', 'constructor', 'toString']) {
       assert.is(await refusal(other), `${name} does not know the option '${other}'`)
     }
   })

@@ -237,6 +237,14 @@ test('indexes that are dropped together leave nothing in the store, whatever fai
   }
 })
 
+test('the option background of MongoDB is accepted and has no effect', async () => {
+  await using db = await open('indexes', { store: 'memory' })
+  assert.is(await db.createIndex({ n: 1 }, { background: true }), 'n_1')
+  assert.equal(await db.createIndexes([{ key: { m: 1 }, background: false }]), ['m_1'])
+  assert.equal(db.listIndexes()[0], { name: 'n_1', key: { n: 1 }, unique: false, sparse: false })
+  await rejects(db.createIndex({ k: 1 }, { background: 'yes' as never }), 'BadValue')
+})
+
 test('a collection drops itself', async () => {
   await using db = await open('indexes', { store: 'memory' })
   const other = db.collection('other')

@@ -37,6 +37,8 @@ export interface CreateIndexOptions {
   readonly expireAfterSeconds?: number
   /** Name of the index. Default: paths and directions joined, as in `a_1_b_-1`. */
   readonly name?: string
+  /** Without effect: reads and writes always continue during a build. Accepted for code written for MongoDB. */
+  readonly background?: boolean
   /**
    * Aborts the build with an AbortedError and removes the partial index. If another call is building the index, it only
    * ends the wait for that build.
@@ -46,7 +48,7 @@ export interface CreateIndexOptions {
   readonly onProgress?: (progress: IndexBuildProgress) => void
 }
 
-const knownProperties = { unique: true, sparse: true, expireAfterSeconds: true, name: true } as const
+const knownProperties = { unique: true, sparse: true, expireAfterSeconds: true, name: true, background: true } as const
 
 export const knownIndexCreation = {
   ...knownProperties,
@@ -105,9 +107,10 @@ const maxExpireAfterSeconds = 2_147_483_647
  */
 export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<IndexDefinition, 'id'> {
   const fields = parseFields(spec)
-  const { unique = false, sparse = false, name = defaultName(fields) } = options
+  const { unique = false, sparse = false, name = defaultName(fields), background = false } = options
   if (typeof unique !== 'boolean') throw badOption('unique', 'a boolean', unique)
   if (typeof sparse !== 'boolean') throw badOption('sparse', 'a boolean', sparse)
+  if (typeof background !== 'boolean') throw badOption('background', 'a boolean', background)
   if (typeof name !== 'string' || name === '') throw badOption('name', 'a text that is not empty', name)
   if (name === '_id_' || name === 'scan' || name === 'index') {
     throw new PetalError('BadValue', `An index cannot be called '${name}'`, { details: { option: 'name' } })
