@@ -1,6 +1,6 @@
 /**
- * The claim that matters: on any documents, any filter finds through the index exactly what a scan by the matcher finds,
- * before and after every change of state of the index.
+ * Checks the central claim: on any documents and for any filter, a query through the index finds exactly what a scan
+ * finds, in every state of the index.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -95,7 +95,7 @@ async function checkQuery(
 
 async function insert(db: Database, documents: readonly Document[], model: Map<string, Document>): Promise<void> {
   await db.insertMany(documents)
-  // What the store gives back is what a filter is asked of: `_id`s have been added, undefined fields are gone.
+  // The model holds documents as the store returns them: with `_id`s added and undefined fields removed.
   for (const document of documents) {
     const stored = await db.get(document._id)
     if (stored === null || stored === undefined) throw new Error(`${idText(document)} was inserted and is not there`)
@@ -103,7 +103,7 @@ async function insert(db: Database, documents: readonly Document[], model: Map<s
   }
 }
 
-/** A tenth deleted, a tenth replaced by others' contents, a tenth changed by operators. */
+/** Deletes a tenth of the documents, replaces another with contents of others, and updates a third by operators. */
 async function deleteAndUpdate(db: Database, model: Map<string, Document>, random: Random): Promise<void> {
   const documents = [...model.values()]
   for (const document of documents) {

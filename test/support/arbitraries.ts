@@ -1,11 +1,10 @@
 /**
- * Documents and filters for random tests.
+ * Documents and filters for random tests, in two profiles. `adversarial` draws from everything that breaks naive
+ * engines: arrays in arrays, nulls, digit keys, keys with dots, the empty key, names of inherited properties, NaN, −0,
+ * integers beyond 2^53, equal numbers of different kinds. `plain` looks like common JSON, for comparison with libraries
+ * that support only JSON.
  *
- * Two profiles. `adversarial` draws from everything that breaks naive engines: arrays in arrays, nulls, digit keys, keys
- * with dots, the empty key, names of inherited properties, NaN, −0, integers beyond 2^53, equal numbers of different
- * kinds. `plain` is what JSON in the wild looks like, for comparison with libraries that know JSON only.
- *
- * Small alphabets on purpose: a filter that never matches tests nothing.
+ * The alphabets are small on purpose: a filter that never matches tests nothing.
  */
 import { Binary, BSONRegExp, Code, Decimal128, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'bson'
 import fc from 'fast-check'
@@ -18,11 +17,11 @@ export interface Profile {
   readonly scalars: fc.Arbitrary<unknown>
   readonly keys: fc.Arbitrary<string>
   readonly paths: fc.Arbitrary<string>
-  /** Operators that take one scalar or container. */
+  /** Arguments of `$type`. */
   readonly types: fc.Arbitrary<unknown>
   readonly patterns: fc.Arbitrary<RegExp | BSONRegExp>
   readonly withArraysInArrays: boolean
-  /** `$jsonSchema`, too: other libraries have none. */
+  /** Whether filters use `$jsonSchema`, which other libraries lack. */
   readonly withSchemas: boolean
 }
 
@@ -141,7 +140,7 @@ export const plain: Profile = {
   withSchemas: false
 }
 
-/** Documents of up to `depth` levels below the first. */
+/** Documents with up to `depth` levels of nesting. */
 export function documents(profile: Profile, depth = 3): fc.Arbitrary<Document> {
   return objects(profile, values(profile, depth))
 }
@@ -183,7 +182,7 @@ export function filters(profile: Profile, depth = 3): fc.Arbitrary<FilterObject>
   )
 }
 
-/** Schemas whose properties are keys of the profile's documents, and whose members of `enum` its values. */
+/** Schemas whose property names and `enum` members are the profile's keys and values. */
 export function schemasFor(profile: Profile, depth: number): fc.Arbitrary<FilterObject> {
   return schemas({ keys: profile.keys, literals: values(profile, 1) }, depth)
 }
@@ -192,7 +191,7 @@ function fieldFilters(profile: Profile, depth: number): fc.Arbitrary<FilterObjec
   return fc.tuple(profile.paths, operand(profile, depth)).map(([path, value]) => ({ [path]: value }))
 }
 
-/** What stands after a path: a value, a pattern, or operators. */
+/** The part of a filter after a path: a value, a pattern or operators. */
 function operand(profile: Profile, depth: number): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 3, arbitrary: literals(profile) },
@@ -207,7 +206,7 @@ function operand(profile: Profile, depth: number): fc.Arbitrary<unknown> {
   )
 }
 
-/** Values to compare with; an object never begins with a key that would make it operators. */
+/** Values to compare with; the first key of an object is never one that would make it an operator expression. */
 function literals(profile: Profile): fc.Arbitrary<unknown> {
   return values(profile, 2).filter((value) => !startsWithOperator(value))
 }
@@ -262,7 +261,7 @@ export function operators(profile: Profile, depth: number): fc.Arbitrary<FilterO
   )
 }
 
-/** The seed of a random test: PETALDB_SEED, or the given one, or the clock. Prints it. */
+/** Prints and returns the seed of a random test: PETALDB_SEED, or the given one, or one from the clock. */
 export function testSeed(fallback = Date.now() % 2 ** 31): number {
   const seed = Number(process.env.PETALDB_SEED ?? fallback)
   console.log(`seed ${seed}`)

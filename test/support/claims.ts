@@ -25,7 +25,7 @@ export function testClaims(claims: readonly Claim[]): void {
   }
 }
 
-/** Asserts that the filter is refused, and how. */
+/** Asserts that the filter is refused with this error. */
 export function assertRefused(filter: unknown, codeName: string, message: RegExp): PetalError {
   const caught = caughtBy(() => compileFilter(filter))
   assert.instance(caught, PetalError, `not refused: ${show(filter)}`)

@@ -1,6 +1,6 @@
 /**
- * Milliseconds for which a processor has worked for this process. Bounds on time are of it: unlike the clock, it stands still
- * while other processes have the processor.
+ * Processor time of this process in milliseconds. Tests limit it because, unlike the clock, it stands still while other
+ * processes run.
  */
 export function cpuMilliseconds(): number {
   const { user, system } = process.cpuUsage()

@@ -1,8 +1,8 @@
-/** Text that is equal exactly for equal values in the types that PetalDB returns, independent of the code under test. */
+/** Text that is equal for exactly the equal values of the types that PetalDB returns, without using code under test. */
 import type { Decimal128, ObjectId, Timestamp } from 'bson'
 
 interface DescribeOptions {
-  /** bson's own readers make a Binary of every byte array and a RegExp of every regular expression they can. */
+  /** For bson's own readers, which return every byte array as a Binary and, where possible, every regex as a RegExp. */
   readonly isLoose?: boolean
 }
 
@@ -32,7 +32,7 @@ function describeTagged(value: object, options: DescribeOptions): string {
     case 'Double':
       return describe(Number((value as { value: number }).value), options)
     case 'Decimal128':
-      // Some bit patterns share one text (bson drops the sign of NaN): the text is what both sides can read.
+      // Some bit patterns share one text (bson drops the sign of NaN), and both sides can read only the text.
       return `Decimal128 ${(value as Decimal128).toString()}`
     case 'Binary': {
       const { sub_type, buffer, position } = value as { sub_type: number; buffer: Uint8Array; position: number }
@@ -60,13 +60,13 @@ function describeTagged(value: object, options: DescribeOptions): string {
 
 function describeRegex(pattern: string, flags: string, options: DescribeOptions): string {
   if (options.isLoose === true) return `regex ${pattern} ${flags}`
-  // A pattern and flags that JavaScript holds exactly come back as a RegExp.
+  // A pattern and flags that JavaScript can represent exactly are returned as a RegExp.
   try {
     const regex = new RegExp(pattern, flags)
     if (regex.source === pattern && regex.flags === flags && /^[imsu]*$/.test(flags))
       return `RegExp ${pattern} ${flags}`
   } catch {
-    // Not JavaScript: it stays what it is.
+    // Not a JavaScript pattern: it stays a BSONRegExp.
   }
   return `BSONRegExp ${pattern} ${flags}`
 }

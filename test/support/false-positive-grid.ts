@@ -1,6 +1,6 @@
 /**
- * Predicted and observed false positives over a grid: documents whose numbers of pairs are known are put into a real
- * open segment, or into the plain structure, and asked for pairs that none of them has.
+ * Predicted and observed false positives over a grid: documents with known numbers of pairs are added to a real open
+ * segment, or to the plain structure, which is then queried for pairs that none of them has.
  */
 import { rowNumbers } from '../../src/bloom/hash.ts'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
@@ -27,11 +27,11 @@ interface PlainParameters {
   readonly bitsPerId: number
 }
 
-/** Pairs of each of the documents; the mean is about 60 in all of them. */
+/** Number of pairs per document; the mean is about 60 in each shape. */
 export const shapes = {
-  /** Every document has as many. */
+  /** All documents have the same number. */
   even: () => 60,
-  /** Most have few, few have many, as tweets have. */
+  /** Most have few and a few have many, like tweets. */
   uneven: (random: () => number) => 20 + Math.min(300, Math.floor(-40 * Math.log(1 - random()))),
   /** Nine tenths have 30, one tenth 330. */
   mixed: (random: () => number) => (random() < 0.9 ? 30 : 330)
@@ -52,16 +52,16 @@ export interface PlainPoint extends PlainParameters {
 export interface Comparison {
   /** P */
   readonly shards: number
-  /** From the histogram of pairs per document. */
+  /** Computed from the histogram of pairs per document. */
   readonly predicted: number
-  /** As if every document had the mean; for the plain structure, as if every bit were as likely to be set. */
+  /** As if every document had the mean number; for the plain structure, as if all bits were equally likely to be set. */
   readonly byMean: number
   readonly observed: number
   readonly falsePositives: number
 }
 
 const documents = 4096
-/** Enough for a deviation of some 3 % by chance. */
+/** So many that they deviate by some 3 % by chance. */
 const enoughFalsePositives = 1000
 const maxProbes = 60_000
 
@@ -78,7 +78,7 @@ export const plainGrid: readonly PlainPoint[] = (['even', 'uneven', 'mixed'] as 
 export function compareRows({ shape, bitsPerPosting, rowsPerPair }: RowPoint, seed: number): Comparison {
   const random = randomFrom(seed)
   const pairs = Uint32Array.from({ length: documents }, () => shapes[shape](random))
-  // The length of the array is a pair, too.
+  // The length of the array is a pair too.
   const histogram = histogramOf(pairs.map((count) => count + 1))
   const mean = pairs.reduce((sum, count) => sum + count + 1, 0) / documents
   const shards = Math.ceil((bitsPerPosting * mean) / 64) * 64
@@ -131,7 +131,7 @@ export function comparePlain({ shape, ...parameters }: PlainPoint, seed: number)
   return { shards, predicted, byMean, observed: falsePositives / probes / documents, falsePositives }
 }
 
-/** Probability that an id is found for a pair that it has not, where so many others as Poisson says share its positions. */
+/** Probability that an id is found for a pair it lacks, with a Poisson distribution of ids that share its positions. */
 function plainRate(pairs: Uint32Array, { shards, bits, rowsPerPair, bitsPerId }: PlainParameters): number {
   const counts = new Map<number, number>()
   for (const count of pairs) counts.set(count, (counts.get(count) ?? 0) + 1)
@@ -141,7 +141,7 @@ function plainRate(pairs: Uint32Array, { shards, bits, rowsPerPair, bitsPerId }:
 }
 
 /**
- * The textbook's rate: every bit is set with 1 − e^(−K·R·N·n/(P·M)), n the mean number of pairs.
+ * The textbook rate: every bit is set with probability 1 − e^(−K·R·N·n/(P·M)), where n is the mean number of pairs.
  * @see Bloom, Space/time trade-offs in hash coding with allowable errors, 1970
  */
 function textbookRate(pairs: number, { shards, bits, rowsPerPair, bitsPerId }: PlainParameters): number {
@@ -149,7 +149,7 @@ function textbookRate(pairs: number, { shards, bits, rowsPerPair, bitsPerId }: P
   return fill ** (rowsPerPair * bitsPerId)
 }
 
-/** As it is described, without a thought for speed. */
+/** The structure as described, without regard to speed. */
 class PlainStructure {
   readonly #parameters: PlainParameters
   readonly #filters: Uint8Array

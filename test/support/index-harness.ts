@@ -1,6 +1,6 @@
 /**
- * An index over documents in memory: the store and the document source that `createShardedIndex` asks for, with the
- * records at hand so that a test can crash, damage or count them.
+ * An index over documents in memory: the store and the document source that createShardedIndex() takes, with records
+ * that a test can copy, damage or count.
  */
 import * as assert from 'uvu/assert'
 import type { PairExpression } from '../../src/model/pairs.ts'
@@ -20,11 +20,11 @@ import { encodeStored } from './scanned-segments.ts'
 
 export class RecordMap implements IndexStore {
   readonly records: Map<string, Uint8Array>
-  /** Answer with promises, as a store without synchronous reads does. */
+  /** Reads return promises, like those of a store without synchronous reads. */
   isAsync = false
-  /** Answers come when it resolves. */
+  /** Delays reads until it resolves. */
   heldBack: Promise<void> | undefined
-  /** Throws in place of the n-th write from now, and of every later one. */
+  /** Number of writes that still succeed; all later ones throw. */
   failAfterWrites = Number.POSITIVE_INFINITY
 
   constructor(records: Iterable<readonly [string, Uint8Array]> = []) {
@@ -80,18 +80,18 @@ export class DocumentMap implements DocumentSource {
 
 export type HarnessOptions = Omit<ShardedIndexOptions, 'store' | 'documents' | 'onDamage'>
 
-/** A collection as far as its index is concerned: documents, records, the next ordinal. */
+/** The parts of a collection that matter to its index: documents, records, the next ordinal. */
 export class IndexHarness {
   readonly options: HarnessOptions
   records: RecordMap
   readonly source: DocumentMap
-  /** Every ordinal below it is committed. */
+  /** All ordinals below it are committed. */
   limit: number
-  /** Documents that JSON holds are given to the index as bytes, which it may take or not. */
+  /** Documents are offered to the index as bytes, which it may refuse. */
   usesBytes = false
-  /** How many it took. */
+  /** Number of documents that it took as bytes. */
   scanned = 0
-  /** What onDamage was told. */
+  /** Messages passed to onDamage. */
   readonly damage: string[] = []
   #index: DocumentIndex | undefined
 
@@ -143,7 +143,7 @@ export class IndexHarness {
     return told === form
   }
 
-  /** Adds in batches of 100, with maintenance in between as the document store does it. */
+  /** Adds in batches, with maintenance in between, like the document store. */
   async insert(documents: readonly Document[], batch = 100): Promise<void> {
     await this.maintain()
     for (let begin = 0; begin < documents.length; begin += batch) {
@@ -152,7 +152,7 @@ export class IndexHarness {
     }
   }
 
-  /** A batch that the store refused: its ordinals are never committed. */
+  /** Adds a batch that the store then refuses: its ordinals are never committed. */
   failBatch(documents: readonly Document[]): void {
     documents.forEach((document, i) => {
       this.index.add(this.limit + i, this.index.flatten(document))
@@ -160,7 +160,7 @@ export class IndexHarness {
     for (let i = 0; i < documents.length; i++) this.index.remove(this.limit + i)
   }
 
-  /** Ordinals that nothing will ever be stored at. */
+  /** Leaves ordinals unused for ever. */
   skip(count: number): void {
     this.limit += count
   }
@@ -168,7 +168,7 @@ export class IndexHarness {
   async remove(ordinals: Iterable<number>): Promise<void> {
     for (const ordinal of ordinals) {
       if (!this.source.documents.delete(ordinal)) continue
-      // The mark is part of the batch that deletes the document, which does not fail here.
+      // The mark is written in the batch that deletes the document, and that batch does not fail here.
       const { key, value } = this.index.removal(ordinal)
       this.records.records.set(hex(key), value ?? new Uint8Array(0))
       this.index.remove(ordinal)
@@ -179,7 +179,7 @@ export class IndexHarness {
     if (this.index.isMaintenanceDue) await this.index.maintain(this.limit)
   }
 
-  /** Builds the index again; `meanwhile` runs after building and before the exchange. */
+  /** Rebuilds the index; `meanwhile` runs between building and publishing. */
   async rebuild(meanwhile: () => void | Promise<void> = () => undefined): Promise<void> {
     const rebuild = await this.index.beginRebuild!(this.limit)
     try {
@@ -201,7 +201,7 @@ export class IndexHarness {
     await this.open()
   }
 
-  /** What would be found after a crash now: the records as they are, in a harness of its own that is not open. */
+  /** The state after a crash now: a copy of the records and documents, in a harness that is not open. */
   crashed(): IndexHarness {
     const source = new DocumentMap()
     for (const [ordinal, document] of this.source.documents) source.documents.set(ordinal, document)
@@ -214,7 +214,7 @@ export class IndexHarness {
     return new IndexSnapshot(this.index.capture(this.limit), new Map(this.source.documents))
   }
 
-  /** Checks every filter against every document there is. */
+  /** Checks every filter against every document. */
   async check(filters: readonly CompiledFilter[]): Promise<SoundnessTally> {
     assert.is(this.index.liveCount(this.limit), this.documents.size, 'documents counted live')
     return this.snapshot().check(filters)
@@ -238,7 +238,7 @@ export class IndexSnapshot {
     this.documents = documents
   }
 
-  /** lower ⊆ matches ⊆ upper for every document, and nothing else in either. */
+  /** Checks that lower ⊆ matches ⊆ upper, and that upper has only ordinals of documents. */
   async check(filters: readonly CompiledFilter[]): Promise<SoundnessTally> {
     const tally: SoundnessTally = { pairs: 0, matches: 0, candidates: 0, certain: 0 }
     for (const filter of filters) {
@@ -284,7 +284,7 @@ export class IndexSnapshot {
   }
 }
 
-/** Every way of asking a segment has to give the same answer. */
+/** Checks that all ways of querying a segment agree. */
 function collect(segment: SegmentCandidates, upper: Set<number>, certain: Set<number>): void {
   let last = segment.firstOrdinal - 1
   let certainCount = 0

@@ -1,4 +1,4 @@
-/** Enumerates what crashes leave of a trace, and of a recovery, and checks each state once. */
+/** Enumerates the states that crashes leave during a trace, or during a recovery, and checks each one once. */
 import type { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import type { StoreOptions } from '../../src/lsm/index.ts'
 import { createRandom } from '../bloom/random.ts'
@@ -12,15 +12,15 @@ export interface CampaignOptions {
   readonly seed: number
   /** Steps of the trace. Default 30. */
   readonly length?: number
-  /** States checked of one trace, at most; spread over its calls. */
+  /** Maximum number of states checked per trace, spread over its calls. */
   readonly maxStates: number
-  /** Random states tried at each call, beside the telling ones. Default 2. */
+  /** Random states tried at each call, besides the revealing ones. Default 2. */
   readonly randomStates?: number
 }
 
 export interface CampaignRecord {
   readonly calls: number
-  /** States that differ in some byte or name. */
+  /** Number of states that differ in some byte or name. */
   readonly states: number
 }
 
@@ -28,20 +28,20 @@ export interface CampaignTotals extends CampaignRecord {
   readonly traces: number
 }
 
-/** One state in so many is closed before it is opened again; the others crash once more. */
+/** One state in this many is closed before it is reopened; the others crash again. */
 const closedEvery = 4
 
-/** At one moment in so many the process dies alone. */
+/** At one moment in this many, the death of the process alone is tried too. */
 const killedEvery = 4
 
-/** @throws what does not hold, with the seed, the moment and the state it was found in */
+/** @throws when a check fails, with the seed, the moment and the state */
 export async function runCrashCampaign(campaign: CampaignOptions): Promise<CampaignRecord> {
   const { options, seed, length = 30 } = campaign
   const trace = await crashPointsOf(randomTrace(length, createRandom(seed)), options)
   return { calls: trace.points.length, states: await checkAll(trace, campaign) }
 }
 
-/** Traces of one seed after another, until so many states were checked. */
+/** Runs traces with consecutive seeds until `states` states have been checked. */
 export async function runCrashCampaigns(campaign: CampaignOptions, states: number): Promise<CampaignTotals> {
   const totals = { traces: 0, calls: 0, states: 0 }
   while (totals.states < states) {
@@ -55,10 +55,10 @@ export async function runCrashCampaigns(campaign: CampaignOptions, states: numbe
 }
 
 /**
- * Crashes that come while the store recovers from a crash: whatever they leave recovers to what the first recovery
- * would have found.
+ * Crashes while the store recovers from a crash: every state they leave recovers to what the first recovery would have
+ * found.
  * @param campaign `maxStates` is per recovery
- * @param recoveries how many states of the trace are recovered
+ * @param recoveries number of states of the trace that are recovered
  */
 export async function runNestedCampaign(campaign: CampaignOptions, recoveries: number): Promise<CampaignRecord> {
   const { options, seed, length = 30 } = campaign
@@ -80,7 +80,7 @@ export async function runNestedCampaign(campaign: CampaignOptions, recoveries: n
 
 async function checkAll({ history, points }: CrashedTrace, campaign: CampaignOptions): Promise<number> {
   const { options, seed, maxStates } = campaign
-  /** What was found in a state: it must fit the bounds of every moment that may leave it. */
+  /** The prefix found in each state: it must be within the bounds of every moment that may leave that state. */
   const known = new Map<string, number>()
   for (const { disk, moment, ...bounds } of spread(points, campaign)) {
     const where = `seed ${seed}, ${moment}, ${bounds.atLeast}..${bounds.atMost}`
@@ -104,7 +104,7 @@ async function checkAll({ history, points }: CrashedTrace, campaign: CampaignOpt
   return known.size
 }
 
-/** The state's content is the same; other prefixes may have it too. */
+/** Checks the bounds of a known state; other prefixes may have the same content. */
 function checkBounds(history: History, prefix: number, bounds: PrefixBounds, where: string): void {
   if (history.prefixOf(history.stateAfter(prefix), bounds) === undefined) {
     throw new Error(`${where}: found prefix ${prefix} before`)
@@ -114,11 +114,11 @@ function checkBounds(history: History, prefix: number, bounds: PrefixBounds, whe
 interface State extends PrefixBounds {
   readonly disk: MemoryFileSystem
   readonly moment: string
-  /** False when the process died and the system did not: what was not synced is still in its cache. */
+  /** False when only the process died: unsynced bytes are still in the system's cache. */
   readonly isDurable: boolean
 }
 
-/** All moments get their turn before any gets another: a limit cuts off the least telling states, not the last calls. */
+/** Yields one state of each moment in turn: a limit then cuts off the least revealing states, not the last calls. */
 function* spread(points: readonly CrashPoint[], campaign: CampaignOptions): Generator<State> {
   const { seed, randomStates = 2 } = campaign
   const generator = createRandom(seed)

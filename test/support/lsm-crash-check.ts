@@ -1,12 +1,12 @@
 /**
- * What must hold of a store that was left by a crash, whatever the crash left:
+ * What must hold for a store after any crash:
  *
  * 1. It opens.
- * 2. Its content is the state after some prefix of the writes: batches are whole or absent, and none is there without
- *    those before it. Nothing durable is missing.
- * 3. Every way of reading gives that content, and verify() finds nothing.
- * 4. It can be written, and after another crash, the worst one, or a close, what was found and what was written then is there. What
- *    the first crash took does not come back.
+ * 2. Its content is the state after some prefix of the writes: batches are complete or absent, and none exists without
+ *    its predecessors. Nothing durable is missing.
+ * 3. All ways of reading agree on that content, and verify() finds no problem.
+ * 4. It accepts writes, and after a second crash (the worst one) or a close it has the content found and these writes.
+ *    What the first crash took does not come back.
  */
 import { createHash } from 'node:crypto'
 import * as assert from 'uvu/assert'
@@ -16,15 +16,15 @@ import { contentOf, location, openStore } from './lsm-crash-points.ts'
 import type { History, PrefixBounds } from './lsm-history.ts'
 import { colors, traceKeys } from './lsm-traces.ts'
 
-/** Behind all keys of the traces. */
+/** Sorts after all keys of the traces. */
 const markerKey = '~marker'
 
-/** What is done with a recovered store before it is opened again. */
+/** How a recovered store ends before it is reopened. */
 export type SecondEnd = 'crash' | 'close'
 
 /**
- * @param disk is changed
- * @returns the prefix that was found
+ * @param disk is modified
+ * @returns the prefix found
  */
 export async function checkRecovery(
   disk: MemoryFileSystem,
@@ -48,7 +48,7 @@ export async function checkRecovery(
   return prefix
 }
 
-/** Point reads, backward iteration and lookups by value agree with the forward iteration. */
+/** Checks that point reads, backward iteration and lookups by value agree with the forward iteration. */
 export async function checkReads(db: LsmLevel, content: string): Promise<void> {
   const entries = new Map(content.split('\n').flatMap((line) => (line === '' ? [] : [splitLine(line)])))
   const found = await db.getMany(traceKeys)
@@ -78,7 +78,7 @@ async function checkStructure(db: LsmLevel): Promise<void> {
   if (problems.length > 0) throw new Error(`verify() found ${JSON.stringify(problems)}`)
 }
 
-/** The same for two disks with the same files and bytes. */
+/** Equal for disks with the same files and bytes. */
 export function fingerprint(disk: MemoryFileSystem, directory = location): string {
   const hash = createHash('sha1')
   for (const name of namesIn(disk, directory).sort()) {
@@ -86,7 +86,7 @@ export function fingerprint(disk: MemoryFileSystem, directory = location): strin
     const bytes = Buffer.alloc(disk.size(path) ?? 0)
     const file = disk.open(path, 'read')
     file.read(bytes, 0)
-    // Nonces of locks differ from run to run and mean nothing to what is stored.
+    // The nonces in locks differ from run to run and do not affect what is stored.
     hash.update(name.startsWith('LOCK') ? 'lock' : name).update(`:${bytes.length}:`)
     if (!name.startsWith('LOCK')) hash.update(bytes)
   }

@@ -1,6 +1,6 @@
 /**
- * Uses a store on a file system that can crash, and keeps what the disk may look like at every call: before it, after
- * it, and after every acknowledgement.
+ * Runs a store on a file system that can crash, and captures the disk before and after every call and after every
+ * acknowledgement.
  */
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
@@ -10,11 +10,11 @@ import type { TraceStep } from './lsm-traces.ts'
 
 export const location = '/data/db'
 
-/** A moment of a trace at which everything may stop. */
+/** A moment of a trace at which a crash may happen. */
 export interface CrashPoint extends PrefixBounds {
-  /** With what was durable then, and what was not. */
+  /** With both the durable and the unsynced changes of that moment. */
   readonly disk: MemoryFileSystem
-  /** The last write that was acknowledged, synced or not: what must survive when only the process dies. */
+  /** The last acknowledged write, synced or not: it must survive when only the process dies. */
   readonly acknowledged: number
   readonly moment: string
 }
@@ -51,7 +51,7 @@ export async function crashPointsOf(steps: readonly TraceStep[], options: StoreO
     moment = `write ${write} is acknowledged`
     crash()
   }
-  /** What was written by now will be durable once the promise resolves. */
+  /** Everything written so far is durable once the promise resolves. */
   const durableAfter = async (done: Promise<unknown>, write = history.length): Promise<void> => {
     await done
     durable = Math.max(durable, write)
@@ -103,8 +103,8 @@ export async function crashPointsOf(steps: readonly TraceStep[], options: StoreO
 }
 
 /**
- * The moments of a recovery.
- * @param prefix what it finds
+ * The crash points of a recovery.
+ * @param prefix the prefix that it finds
  */
 export async function crashPointsOfRecovery(
   crashed: MemoryFileSystem,

@@ -1,12 +1,12 @@
 /**
- * A small database with a file of every kind, and what must hold of it when a file is damaged:
+ * A small database with a file of every kind, and what must hold when a file is damaged:
  *
- * 1. Opening it, and every read, gives the right answer or LEVEL_CORRUPTION: never a wrong value, another error, a
- *    process that hangs, or memory beyond what the files justify. All answers are of one state.
- * 2. That state is the last one; only damage to a log may take writes off its end. Damage that leaves the bytes behind
- *    it takes none that are known to be synced. A log without its end has lost what it knew of that, too.
- * 3. verify() finds something wherever a read was refused.
- * 4. Two more codes are right where they are documented: LEVEL_NOT_SUPPORTED where a format version or a magic is
+ * 1. Opening and every read give the right answer or LEVEL_CORRUPTION: never a wrong value, another error, a hanging
+ *    process, or more memory than the files justify. All answers belong to one state.
+ * 2. That state is the last one; only damage to a log may lose its last writes. Damage that leaves the bytes after it
+ *    in place loses no write known to be synced. A log without its end no longer knows what was synced.
+ * 3. verify() finds a problem wherever a read was refused.
+ * 4. Two more codes are allowed where they are documented: LEVEL_NOT_SUPPORTED where a format version or a magic is
  *    damaged, LEVEL_LOCKED for a LOCK that cannot be read.
  */
 import { getHeapStatistics } from 'node:v8'
@@ -22,7 +22,7 @@ export interface Specimen {
   readonly disk: MemoryFileSystem
   readonly history: History
   readonly options: StoreOptions
-  /** The last write that is in tables. */
+  /** The last write in tables. */
   readonly flushed: number
   /** The last write that the log knows to be synced. */
   readonly synced: number
@@ -30,7 +30,7 @@ export interface Specimen {
 
 const options: StoreOptions = {
   ...optionSets['value filters in tables'],
-  // What is written stays where it is, so that reads meet the damage, not merges.
+  // Nothing is merged, so that reads meet the damage and merges do not.
   writeBufferSize: 1 << 20,
   level0CompactionTrigger: 8,
   maxFileSize: 1 << 20
@@ -44,7 +44,7 @@ export const specimens = {
 const keys = ['a', 'ab', 'b', 'c', 'd', 'e'] as const
 const colors = ['red', 'green'] as const
 
-/** A table at the bottom, one in level 0 that hides some of it, and a log; as a process that was killed leaves them. */
+/** A table at the bottom, one in level 0 that hides some of it, and a log, as a killed process leaves them. */
 export async function createSpecimen(options: StoreOptions): Promise<Specimen> {
   const disk = new MemoryFileSystem()
   const history = new History()
@@ -63,7 +63,7 @@ export async function createSpecimen(options: StoreOptions): Promise<Specimen> {
   const synced = history.length
   await write(false, put('e', 'green', 9))
   await write(false, { key: 'a' })
-  // Files that nobody needs are on their way out.
+  // Obsolete files are removed in the background.
   for (let turn = 0; turn < 20; turn++) await nextTurn()
   const specimen = { disk: disk.snapshot(), history, options, flushed, synced }
   await db.close()
@@ -79,9 +79,9 @@ export function filesOf({ disk }: Specimen): readonly { readonly name: string; r
   return names.map((name) => ({ name, bytes: disk.size(`${location}/${name}`) ?? 0 }))
 }
 
-/** Milliseconds within which a case has to be over. */
+/** Milliseconds within which a case must end. */
 const patience = 60_000
-/** One case needs an arena chunk and a few windows; what the specimen's files say could justify a few KiB more. */
+/** A case needs an arena chunk and a few windows; the specimen's files could justify a few KiB more. */
 const maxNewBytes = 32 * 1024 * 1024
 
 export interface Damage {
@@ -89,12 +89,12 @@ export interface Damage {
   /** For messages. */
   readonly description: string
   apply(disk: MemoryFileSystem, path: string): void
-  /** Whether the bytes behind the damaged ones are there. Default false. */
+  /** Whether the bytes after the damaged ones still exist. Default false. */
   readonly keepsEnd?: boolean
 }
 
 /**
- * @param first what is done before anything is read; may be refused as reads may
+ * @param first runs before anything is read; may be refused as reads may
  * @returns whether the damage was noticed
  */
 export async function checkDamage(
@@ -104,7 +104,7 @@ export async function checkDamage(
 ): Promise<boolean> {
   try {
     let { wasNoticed, newBytes } = await measured(specimen, damage, first)
-    // What is made at the first flush and kept for the next ones is no matter of the damage: it is not made again.
+    // Memory that is allocated at the first flush and kept is not due to the damage; a second run does not allocate it.
     if (newBytes >= maxNewBytes) ({ wasNoticed, newBytes } = await measured(specimen, damage, first))
     assert.ok(newBytes < maxNewBytes, `${newBytes} bytes allocated`)
     return wasNoticed
@@ -120,7 +120,7 @@ async function measured(
 ): Promise<{ wasNoticed: boolean; newBytes: number }> {
   const disk = specimen.disk.snapshot()
   damage.apply(disk, `${location}/${damage.file}`)
-  // All that lies outside the heap, buffers among it; process.memoryUsage() takes longer than most cases.
+  // All memory outside the heap, including buffers; process.memoryUsage() takes longer than most cases.
   const before = getHeapStatistics().external_memory
   let timer: NodeJS.Timeout | undefined
   const tooLong = new Promise<never>((_, reject) => {
@@ -165,11 +165,11 @@ async function readEverything(
   }
 }
 
-/** What one way of reading gave, and whether it gave up with an error. */
+/** The result of one way of reading, and whether it failed with an error. */
 interface Answer {
   readonly what: string
   readonly wasRefused: boolean
-  /** Whether a state has it. */
+  /** Whether the result is right in a state. */
   readonly fits: (state: ReadonlyMap<string, string>) => boolean
 }
 
@@ -246,7 +246,7 @@ export function change(file: string, offset: number, mask: number): Damage {
   }
 }
 
-/** The file ends early. */
+/** Truncates the file. */
 export function cut(file: string, length: number): Damage {
   return {
     file,
@@ -255,7 +255,7 @@ export function cut(file: string, length: number): Damage {
   }
 }
 
-/** Zeros behind the end. */
+/** Appends zeros. */
 export function grow(file: string, count: number): Damage {
   return {
     file,
@@ -271,7 +271,7 @@ export function remove(file: string): Damage {
   return { file, description: 'removed', apply: (disk, path) => disk.remove(path) }
 }
 
-/** Another file's bytes under this file's name. */
+/** Replaces the file's bytes with another file's. */
 export function replace(file: string, other: string): Damage {
   return {
     file,

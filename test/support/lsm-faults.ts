@@ -1,12 +1,12 @@
 /**
  * A trace on a file system whose Nth call fails, once or from then on. What must hold:
  *
- * 1. Every promise settles: writes are acknowledged or rejected with LEVEL_IO_ERROR, and after a rejection nothing is
- *    accepted before the store is opened again.
- * 2. Reads see what was acknowledged, or fail with LEVEL_IO_ERROR.
- * 3. close() resolves, and no descriptor stays open, also after an open that failed.
- * 4. The directory opens once the calls work again. A rejected write is there or not, but all that was acknowledged is
- *    there; when the power fails before, all that was durable.
+ * 1. Every promise settles: writes are acknowledged or rejected with LEVEL_IO_ERROR, and after a rejection no write is
+ *    accepted until the store is reopened.
+ * 2. Reads see exactly the acknowledged writes, or fail with LEVEL_IO_ERROR.
+ * 3. close() resolves, and no descriptor stays open, even after a failed open.
+ * 4. The directory opens once the calls work again. Rejected writes may exist; all acknowledged ones do, or all durable
+ *    ones if the power fails first.
  */
 import * as assert from 'uvu/assert'
 import { hasCode } from '../../src/lsm/errors.ts'
@@ -26,12 +26,12 @@ export interface FaultCampaign {
   readonly isPersistent: boolean
 }
 
-/** Milliseconds within which a run has to be over. */
+/** Milliseconds within which a run must end. */
 const patience = 60_000
 
 /**
- * Fails the first call, the second, … until a run gets through.
- * @returns how many calls that were
+ * Fails the first call, the second, … until a run completes without reaching the fault.
+ * @returns the number of calls that were failed
  */
 export async function runFaultCampaign(campaign: FaultCampaign): Promise<number> {
   const { seed, length, isPersistent, options } = campaign
@@ -64,7 +64,7 @@ class FaultyRun {
   #db: LsmLevel | undefined
   #acknowledged = 0
   #durable = 0
-  /** Whether this session's writes are rejected. */
+  /** Whether a write of this session has been rejected. */
   #isPoisoned = false
 
   constructor(options: StoreOptions, fault: Fault) {
@@ -112,7 +112,7 @@ class FaultyRun {
         await this.#makeDurable((db) => db.compactRange('', '~'))
         return
       case 'clear':
-        // What a failing clear() leaves is in engine-clear-faults.test.ts.
+        // engine-clear-faults.test.ts tests a failing clear().
         return
       case 'reopen':
         await this.#close()
@@ -162,7 +162,7 @@ class FaultyRun {
     assert.equal(this.#fileSystem.openFiles, [], 'open after close()')
   }
 
-  /** Twice, if need be: a fault that comes once leaves nothing in the way. */
+  /** Tries twice if need be: a fault that occurs once must not prevent the second attempt. */
   async #open(): Promise<void> {
     for (let attempt = 0; attempt < 2 && this.#db === undefined; attempt++) {
       try {
@@ -176,7 +176,7 @@ class FaultyRun {
     }
     if (this.#db === undefined) return
     if (this.#hasFailed) {
-      // Another look at the same disk says what has become of the writes that were rejected.
+      // A second store on a copy of the disk shows which rejected writes exist.
       this.#acknowledged = await this.#prefixOn(this.#disk.snapshot(), this.#acknowledged)
       this.#history.cutTo(this.#acknowledged)
     }
@@ -202,7 +202,7 @@ class FaultyRun {
 
 const realSetTimeout = globalThis.setTimeout
 
-/** Has what waits before it tries again wait a fiftieth of that. */
+/** Makes timers fire after a fiftieth of their time, so that retries come soon. */
 export function hurryTimers(): void {
   const hurried = (run: (...args: unknown[]) => void, milliseconds = 0, ...args: unknown[]): NodeJS.Timeout =>
     realSetTimeout(run, milliseconds / 50, ...args)

@@ -1,9 +1,9 @@
 /**
- * What was written to a store, in order. A crash may take a suffix of it, but nothing that was durable: what is found
- * has to be the state after some prefix of the writes.
+ * The writes to a store, in order. A crash may take a suffix of them, but nothing durable: the content found must be
+ * the state after some prefix of the writes.
  */
 
-/** A put, or a delete when there is no value. */
+/** A put, or a delete when it has no value. */
 export interface TestOperation {
   readonly key: string
   readonly value?: string
@@ -11,9 +11,9 @@ export interface TestOperation {
 
 /** Numbers of writes, counted from 1; a prefix is named by the number of its last write. */
 export interface PrefixBounds {
-  /** What must have survived. */
+  /** The last write that must have survived. */
   readonly atLeast: number
-  /** What had been begun. */
+  /** The last write that had been started. */
   readonly atMost: number
 }
 
@@ -21,35 +21,35 @@ export class History {
   readonly #writes: (readonly TestOperation[])[] = []
   /** The content after each prefix, as text. */
   readonly #states: string[] = ['']
-  /** Numbers of deletes of many keys, of which a crash may leave some. */
+  /** Numbers of deletes of many keys, which a crash may leave partly done. */
   readonly #inPieces = new Set<number>()
   #content = new Map<string, string>()
 
-  /** Writes begun so far. */
+  /** Number of writes started. */
   get length(): number {
     return this.#writes.length
   }
 
-  /** Key to value, after all writes begun so far. */
+  /** Key to value, after all writes started. */
   get content(): ReadonlyMap<string, string> {
     return this.#content
   }
 
-  /** A write is on its way; returns its number. */
+  /** Records the start of a write; returns its number. */
   begin(operations: readonly TestOperation[]): number {
     applyTo(this.#content, operations)
     this.#states.push(contentAsText(this.#content))
     return this.#writes.push(operations)
   }
 
-  /** Deletes that are on their way one after another; returns the number of them all. */
+  /** Records the start of deletes that are done one by one; returns the number that they share. */
   beginPieces(deletes: readonly { readonly key: string }[]): number {
     const write = this.begin(deletes)
     this.#inPieces.add(write)
     return write
   }
 
-  /** The writes behind this prefix never happened. */
+  /** Forgets the writes after this prefix. */
   cutTo(prefix: number): void {
     this.#writes.length = prefix
     this.#states.length = prefix + 1
@@ -69,8 +69,8 @@ export class History {
   }
 
   /**
-   * The longest prefix within the bounds that gives this content, or gives it together with some of the deletes after
-   * it that are done in pieces; undefined when there is none.
+   * The longest prefix within the bounds that has this content, or one that has it together with some of the deletes
+   * after it that are done in pieces; undefined when there is none.
    */
   prefixOf(content: string, { atLeast, atMost }: PrefixBounds): number | undefined {
     const prefix = this.#states.slice(0, atMost + 1).lastIndexOf(content)
@@ -80,7 +80,7 @@ export class History {
       .find((before) => before >= atLeast && before <= atMost && this.#isPartOf(content, before))
   }
 
-  /** Whether the content is between the state after this prefix and that after the deletes which follow it. */
+  /** Whether the content is between the state after this prefix and that after the deletes that follow it. */
   #isPartOf(content: string, before: number): boolean {
     const lines = new Set(content.split('\n'))
     const most = new Set(this.stateAfter(before).split('\n'))
@@ -96,13 +96,13 @@ function applyTo(content: Map<string, string>, operations: readonly TestOperatio
   }
 }
 
-/** The same text for the same entries, in whichever order they come. */
+/** The same text for the same entries, in any order. */
 export function contentAsText(entries: Iterable<readonly [string, string]>): string {
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
   return sorted.map(([key, value]) => `${key}=${value}\n`).join('')
 }
 
-/** As abstract-level's batch() takes it. */
+/** As an operation of abstract-level's batch(). */
 export function asLevelOperation({ key, value }: TestOperation) {
   return value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const)
 }

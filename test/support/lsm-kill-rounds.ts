@@ -1,8 +1,8 @@
 /**
- * Kills a process that writes to a store on a real disk, again and again, and checks each time what is left: every
- * acknowledged write, every batch whole or absent, and a directory that opens at once.
+ * Repeatedly kills a process that writes to a store on a real disk, and checks the rest each time: every acknowledged
+ * write exists, every batch is complete or absent, and the directory opens at once.
  *
- * The page cache survives a killed process: what was acknowledged must be there whether it was synced or not.
+ * The page cache survives a killed process, so that acknowledged writes must exist whether they were synced or not.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -20,16 +20,16 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface KillRecord {
   readonly rounds: number
-  /** Acknowledged, in all rounds. */
+  /** Writes found, in all rounds. */
   readonly writes: number
-  /** Rounds in which the process died before it had opened the store. */
+  /** Number of rounds in which the process died before it had opened the store. */
   readonly killedOpening: number
-  /** Of the first open after a kill. */
+  /** For the first open after a kill. */
   readonly slowestOpenMilliseconds: number
 }
 
 /**
- * Compiles the writer where it is not yet: starting it from its sources would take longer than the rounds.
+ * Compiles the writer unless that has been done: starting it from its sources would take longer than the rounds.
  * @returns the path of the program
  */
 export function compileWriter(): string {
@@ -59,7 +59,7 @@ export function compileWriter(): string {
   return join(output, 'test/lsm/kill-writer.js')
 }
 
-/** @throws what does not hold */
+/** @throws when a check fails */
 export async function runKillRounds(program: string, rounds: number, random: Random): Promise<KillRecord> {
   const location = join(temporaryDirectory(), 'db')
   const model = new Map<string, string>()
@@ -93,7 +93,7 @@ export async function runKillRounds(program: string, rounds: number, random: Ran
 
 interface Round {
   readonly hasOpened: boolean
-  /** The last write that was acknowledged, if any was: they are in order. */
+  /** The last acknowledged write, if any: they are acknowledged in order. */
   readonly acknowledged: number | undefined
 }
 
@@ -104,7 +104,7 @@ function writeAndKill(program: string, location: string, firstWrite: number, ran
     let errors = ''
     const kill = (): void => void child.kill('SIGKILL')
     const dice = random.below(8)
-    // Some die while they start, open and recover; some live until the compaction thread has long been at work.
+    // Some die while they start, open or recover; some live until the compaction thread has worked for a while.
     if (dice === 0) setTimeout(kill, 60 + random.below(100))
     else child.stdout.once('data', () => setTimeout(kill, random.below(dice < 3 ? 500 : 150)))
     child.stdout.on('data', (chunk) => {
@@ -116,7 +116,7 @@ function writeAndKill(program: string, location: string, firstWrite: number, ran
     child.on('error', reject)
     child.on('close', (code, signal) => {
       if (signal !== 'SIGKILL') reject(new Error(`the writer ended by itself (${code}): ${errors}`))
-      // What follows the last line end was cut off.
+      // The text after the last line end is incomplete.
       const [first, ...numbers] = output.split('\n').slice(0, -1)
       const last = numbers.at(-1)
       resolve({ hasOpened: first !== undefined, acknowledged: last === undefined ? undefined : Number(last) })

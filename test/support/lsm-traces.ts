@@ -1,6 +1,6 @@
 /**
- * Short histories of a store's use: puts, deletes, batches, some synced, several at a time, between flushes, compactions,
- * clears and reopenings; and option sets under which a few dozen writes go through every part of the store.
+ * Short random histories of a store: puts, deletes and batches, some synced, several at a time, between flushes,
+ * compactions, clears and reopens; and option sets under which a few dozen writes exercise every part of the store.
  */
 import type { StoreOptions } from '../../src/lsm/index.ts'
 import { jsonExtractor } from '../../src/lsm/value/json-extractor.ts'
@@ -8,17 +8,17 @@ import type { Random } from '../bloom/random.ts'
 import type { TestOperation } from './lsm-history.ts'
 
 export type TraceStep =
-  /** Handed in together, each a batch of its own. */
+  /** Submitted together, each as a batch of its own. */
   | { readonly kind: 'write'; readonly batches: readonly (readonly TestOperation[])[]; readonly sync: boolean }
   | { readonly kind: 'flush' | 'compact' | 'reopen' }
-  /** A partition, both, or a part of them. */
+  /** Of one partition, of both, or of a part of them. */
   | { readonly kind: 'clear'; readonly gte: string; readonly lt: string }
-  /** Turns of the event loop in which flushes and compactions get on. */
+  /** Turns of the event loop in which flushes and compactions make progress. */
   | { readonly kind: 'pause'; readonly turns: number }
 
 export const colors = ['red', 'green', 'blue', 'grey'] as const
 
-/** Every key a trace may use: two partitions, and prefixes of one another. */
+/** All keys that a trace may use: in two partitions, some being prefixes of others. */
 export const traceKeys = [
   ...Array.from({ length: 12 }, (_, i) => `!a!key${i}`),
   ...Array.from({ length: 6 }, (_, i) => `!b!${'k'.repeat(i + 1)}`)
@@ -33,14 +33,14 @@ const clearings = [
 ]
 
 /**
- * @param length steps; each writes up to four batches
- * @param random a generator that decides everything: the same one gives the same trace
+ * @param length number of steps; each writes up to four batches
+ * @param random decides everything: the same generator yields the same trace
  */
 export function randomTrace(length: number, random: Random): TraceStep[] {
   let serial = 0
   const operation = (): TestOperation => {
     const key = traceKeys[random.below(traceKeys.length)]!
-    // Every value is another one, so that a state names the prefix it came from.
+    // All values differ, so that a state identifies the prefix it came from.
     return random.below(4) === 0 ? { key } : { key, value: newValue(++serial, random) }
   }
   const batch = () => Array.from({ length: random.below(3) === 0 ? 2 + random.below(5) : 1 }, operation)
@@ -81,7 +81,7 @@ const values = {
   treeOrder: 2
 } as const
 
-/** By what they are about. */
+/** By purpose. */
 export const optionSets = {
   'tiny memtables and tables': tiny,
   'one table starts a compaction, blocks are not compressed': {

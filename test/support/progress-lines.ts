@@ -1,7 +1,7 @@
 const progressLine =
   /^.* (?:(?:documents|tables|queries) {2}[\d,]+|[KMGT]?i?B {2}[\d.,]+ [KMGT]?i?B)\/s(?: {2}ETA [\d:]+)?\n/gm
 
-/** What a command wrote to standard error, without the lines that it writes every few seconds where it takes that long. */
+/** A command's standard error without the progress lines that it prints every few seconds. */
 export function withoutProgress(stderr: string): string {
   return stderr.replace(progressLine, '')
 }

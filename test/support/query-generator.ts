@@ -1,6 +1,6 @@
 /**
- * Questions drawn from the documents themselves: paths and values that occur, combined to a depth by every operator that
- * an index can get wrong. For checking answers against a scan on any data.
+ * Filters drawn from the documents themselves: paths and values that occur, combined by every operator that an index
+ * can get wrong. For checking answers against a scan on any data.
  */
 import { Type, typeNames, typeOf } from '../../src/model/types.ts'
 import type { Random } from '../../src/workload/random.ts'
@@ -22,7 +22,7 @@ export class QueryGenerator {
     this.#random = random
   }
 
-  /** A filter whose operators nest up to `depth`. */
+  /** A filter with operators nested up to `depth`. */
   filter(depth = 3): Filter {
     const random = this.#random
     if (depth === 0 || random.chance(0.35)) return this.#leaf()
@@ -97,7 +97,7 @@ export class QueryGenerator {
     }
   }
 
-  /** Objects along the path, and something that holds for the value. */
+  /** A schema of objects along the path, with a condition on the value at its end. */
   #schema([key, ...rest]: readonly string[], value: unknown): Filter {
     if (key !== undefined) {
       const schema = { properties: { [key]: this.#schema(rest, value) }, required: [key] }
@@ -137,7 +137,7 @@ export class QueryGenerator {
     return new RegExp(this.#random.chance(0.5) ? `^${part}` : part, this.#random.chance(0.3) ? 'i' : '')
   }
 
-  /** A path of some document and the value on it; now and then the path is one that no document has. */
+  /** A path of some document and the value on it; now and then a path that no document has. */
   #occurrence(): Occurrence {
     const random = this.#random
     for (let attempt = 0; attempt < 20; attempt++) {
@@ -153,7 +153,7 @@ export class QueryGenerator {
     const path: string[] = []
     for (;;) {
       if (Array.isArray(value)) {
-        // MongoDB reaches through arrays; a position in the path is also a question.
+        // MongoDB's paths reach through arrays, with or without a position.
         if (path.length > 0 && (value.length === 0 || random.chance(0.3))) break
         const position = random.below(value.length)
         if (random.chance(0.1)) path.push(String(position))

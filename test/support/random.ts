@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that a seed determines (mulberry32). */
+/** Numbers in [0, 1) determined by the seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed | 0
   return () => {
@@ -9,7 +9,7 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** A number in [0, below) from a sequence that the seed begins. */
+/** Numbers in [0, below) determined by the seed. */
 export function numbersBelow(seed: number): (below: number) => number {
   let state = Math.imul(seed, 0x9e3779b1) | 1
   return (below) => {

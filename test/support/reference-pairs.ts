@@ -1,10 +1,10 @@
 /**
- * The smallest index that can be: the set of pairs of one document, as text. An oracle for bounds; shares no code with
- * the real flattener.
+ * A minimal index: the set of pairs of one document, as text. An oracle for bounds that shares no code with the real
+ * flattener.
  *
- * It errs on purpose, as a real index may: an upper bound now and then says yes without reason (Bloom filters), a lower
- * bound now and then withholds what it could prove (hashed pairs), and an irregular document proves nothing under the
- * keys concerned.
+ * It errs on purpose, as a real index may: an upper bound now and then says yes without reason (like Bloom filters), a
+ * lower bound now and then withholds what it could prove (like hashed pairs), and an irregular document proves nothing
+ * under the keys concerned.
  */
 import { compareValues } from '../../src/model/compare.ts'
 import type { Pair, PairExpression, Range } from '../../src/model/pairs.ts'
@@ -13,13 +13,13 @@ import { type Document, Type, typeOf } from '../../src/model/types.ts'
 
 export interface ReferencePairs {
   readonly pairs: ReadonlySet<string>
-  /** Keys of the scalars of a type on a path, by `type path`; undefined for a number that is only near its key. */
+  /** Keys of the scalars of a type on a path, by `type path`; undefined for a number that its key only approximates. */
   readonly keys: ReadonlyMap<string, readonly (number | string | undefined)[]>
   /** First components of index paths under which pairs prove nothing. */
   readonly irregularKeys: ReadonlySet<string>
 }
 
-/** Chance decides about one pair: `lies` for upper, `withholds` for lower. */
+/** Errors about one pair: `lies` for upper bounds, `withholds` for lower ones. */
 export interface Mischief {
   lies(): boolean
   withholds(): boolean
@@ -96,7 +96,7 @@ export function evaluate(expression: PairExpression, document: ReferencePairs, m
       const keys = document.keys.get(`${range.type} ${range.path}`) ?? []
       const isKnown = keys.length === 1 && !document.irregularKeys.has(range.path.split('.')[0] ?? '')
       const isWithin = keys.some((key) => key === undefined || isBetween(key, range))
-      // Of values that are not known a real index says yes as soon as there are any.
+      // A real index that does not know the values says yes as soon as there are any.
       const upper = isWithin || (keys.length > 0 && mischief.lies())
       return { lower: isKnown && isWithin && !mischief.withholds(), upper: upper || mischief.lies() }
     }

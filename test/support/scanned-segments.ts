@@ -1,6 +1,6 @@
 /**
- * Segments of the same documents, one fed with bytes wherever the scanner takes them, one with what is found while the bytes
- * are written, and one with objects: they have to be the same.
+ * Segments of the same documents, which must be equal: one is fed with bytes wherever the scanner takes them, one while
+ * records are written wherever the writer can, and one with objects.
  */
 import * as assert from 'uvu/assert'
 import { loadHasher } from '../../src/bloom/hash.ts'
@@ -31,14 +31,14 @@ export function encodeJson(document: Document): Uint8Array {
   return encoder.encode(JSON.stringify(document))
 }
 
-/** The document's record, its mark aside, and how it has to be read. */
+/** The document's record without its mark, and how to read it. */
 export function encodeStored(document: Document): { readonly bytes: Uint8Array; readonly form: RecordForm } {
   const form = jsonFormOf(document)
   if (form !== undefined) return { bytes: encodeJson(document), form }
   return { bytes: encoder.encode(JSON.stringify(wrap(document, 'stored'))), form: 'wrapped' }
 }
 
-/** A flattener and what goes with it under one seed. */
+/** A flattener and everything that shares its seed. */
 export class SegmentTools {
   readonly flattener: Flattener
   readonly pairHash: PairHash
@@ -49,7 +49,7 @@ export class SegmentTools {
   }
 
   ingest(): ByteIngest {
-    // Never resting: a document is refused for its own sake only.
+    // It never rests, so that a document is refused only because of its own content.
     return new ByteIngest((path) => this.flattener.seedOf(path), 0)
   }
 
@@ -57,7 +57,7 @@ export class SegmentTools {
     return new OpenSegment(rowMemory(), geometryOf(segmentDocuments), this.pairHash, firstOrdinal, parameters)
   }
 
-  /** Parameters as they are chosen after these documents. */
+  /** The parameters chosen after these documents. */
   parametersFor(documents: Iterable<Document>, shards: number | 'auto' = 'auto', rowsPerPair = 8): SegmentParameters {
     const sampler = new Sampler()
     for (const document of documents) sampler.observe(this.flattener.flatten(document))
@@ -73,11 +73,11 @@ export class SegmentPair {
   readonly scanned: OpenSegment
   readonly #written: OpenSegment
   readonly flattened: OpenSegment
-  /** Documents that were taken from their bytes, and while these were written. */
+  /** Number of documents taken from their bytes, and while their records were written. */
   handled = 0
   written = 0
 
-  /** @param writing that of several pairs, which is not closed with them */
+  /** @param writing one shared by several pairs, which is not closed with them */
   constructor(tools: SegmentTools, ingest: ByteIngest, parameters: SegmentParameters, writing?: ByteIngest) {
     this.tools = tools
     this.ingest = ingest
@@ -96,7 +96,7 @@ export class SegmentPair {
 
   /** @param bytes a text of the document */
   addText(document: Document, bytes: Uint8Array, form: JsonForm = 'json'): boolean {
-    // Every other document as those of a sample.
+    // Every other document is treated as part of a sample.
     const isSampled = this.scanned.documents % 2 === 0
     const flat = this.tools.flattener.flatten(document)
     const isHandled = addTo(this.ingest, this.scanned, flat, isSampled, bytes, 0, form)
@@ -105,7 +105,7 @@ export class SegmentPair {
     return isHandled
   }
 
-  /** Scans a part of `bytes`. @returns whether it is a document that the scanner takes; otherwise nothing has changed */
+  /** Scans a part of `bytes`. @returns whether the scanner took it as a document; otherwise nothing has changed */
   addPart(bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): boolean {
     if (!this.ingest.add(this.scanned, bytes, offset, length, form)) return false
     const text = new TextDecoder().decode(bytes.subarray(offset, offset + length))
@@ -143,7 +143,7 @@ function parsed(text: string, form: JsonForm): Document {
   return (form === 'wrapped' ? unwrap(value) : value) as Document
 }
 
-/** A pair of segments with a scanner that has seen nothing: they have to be the same when `run` has ended. */
+/** Runs `run` on segments with a new scanner; they must be equal at its end. */
 export function withPair(tools: SegmentTools, parameters: SegmentParameters, run: (pair: SegmentPair) => void): void {
   const ingest = tools.ingest()
   const pair = new SegmentPair(tools, ingest, parameters)
@@ -156,7 +156,7 @@ export function withPair(tools: SegmentTools, parameters: SegmentParameters, run
   }
 }
 
-/** Adds the document, as an object if it has no bytes or they are refused. @returns whether they were not */
+/** Adds the document, as an object if its bytes are refused. @returns whether the bytes were taken */
 function addTo(
   ingest: ByteIngest,
   segment: OpenSegment,
@@ -203,7 +203,7 @@ function flatPairsOf({ count, nodes, tags, keys, lo, hi }: FlatDocument): Hashed
   }))
 }
 
-/** The same hashed rows, private rows by pair, counts and eternal candidates. */
+/** Asserts that hashed rows, private rows by pair, columns, counts and eternal candidates are equal. */
 export function assertSameSegments(scanned: OpenSegment, flattened: OpenSegment): void {
   assert.is(scanned.documents, flattened.documents)
   assert.is(scanned.hashedPairs, flattened.hashedPairs, 'hashed pairs')
@@ -245,7 +245,7 @@ function assertSameColumns(scanned: OpenSegment, flattened: OpenSegment): void {
   })
 }
 
-/** The records that they would be sealed to. */
+/** Asserts that sealing them would write equal records. */
 function assertSameTails(scanned: OpenSegment, flattened: OpenSegment): void {
   const room = new Room()
   const recordsOf = ({ tail, documents }: OpenSegment): ReadonlyMap<string, Buffer> => {

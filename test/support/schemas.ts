@@ -1,4 +1,4 @@
-/** Random schemas of `$jsonSchema`, and what they mean, written once more from the words of the draft. */
+/** Random schemas for `$jsonSchema`, and a second implementation of their meaning, written from the draft. */
 import { Decimal128, Long } from 'bson'
 import fc from 'fast-check'
 import { compareValues } from '../../src/model/compare.ts'
@@ -28,7 +28,7 @@ export function schemas(parts: Parts, depth: number): fc.Arbitrary<SchemaObject>
   return fc.oneof({ weight: 3, arbitrary: keywords }, { weight: 2, arbitrary: shapes(parts, depth) })
 }
 
-/** An object with these properties, of which most are required: what an index can help with. */
+/** An object with these properties, most of them required: schemas that an index can help with. */
 function shapes(parts: Parts, depth: number): fc.Arbitrary<SchemaObject> {
   const types = fc.constantFrom<unknown>('object', 'object', ['object', 'null'], ['array', 'object'])
   const properties = fc.uniqueArray(fc.tuple(parts.keys, schemas(parts, depth - 1), fc.nat(3)), {
@@ -43,7 +43,7 @@ function shapes(parts: Parts, depth: number): fc.Arbitrary<SchemaObject> {
   })
 }
 
-/** What cannot stand together is left out. */
+/** Drops a keyword that must not occur together with another one. */
 function consistent(schema: SchemaObject): SchemaObject {
   if ('bsonType' in schema) delete schema.type
   return schema
@@ -96,7 +96,7 @@ function fragments(parts: Parts, depth: number): fc.Arbitrary<SchemaObject> {
   )
 }
 
-/** Whether a value that is there passes: keyword by keyword, as they stand. */
+/** Whether an existing value is valid, keyword by keyword. */
 export function isValid(schema: SchemaObject, value: unknown): boolean {
   return Object.keys(schema).every((keyword) => passes(keyword, schema, value))
 }
@@ -155,7 +155,7 @@ function isNaNumber(value: unknown): boolean {
   return String(value) === 'NaN'
 }
 
-/** The number times 1000, which makes integers of all that there are; of doubles 15 digits count beyond 2^53. */
+/** 1000 times the number, an integer for all numbers used here; beyond 2^53, only 15 digits of a double count. */
 function thousandths(value: unknown): bigint | undefined {
   const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
   const text = isRounded && Number.isFinite(value) ? String(BigInt(Number(value.toPrecision(15)))) : String(value)
@@ -250,7 +250,7 @@ function namesOf(value: unknown): readonly string[] {
   return isPlainObject(value) ? ['object'] : []
 }
 
-/** Whatever order fields are in. */
+/** Equality regardless of the order of fields. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => isSame(item, b[i]))
   if (!isPlainObject(a) || !isPlainObject(b)) return compareValues(a, b) === 0

@@ -1,4 +1,4 @@
-/** What a sample is, said as simply as it can be: an object for each pair, maps, nothing reused. */
+/** A naive Sampler for comparison: an object for each pair, maps, nothing reused. */
 import type { FlatDocument } from '../../src/sharded-bloom/pairs/flatten.ts'
 import type { HashedPair } from '../../src/sharded-bloom/segment/private-table.ts'
 
@@ -17,7 +17,7 @@ export class SimpleSampler {
   #stride: number
   #seen = 0
   #documents: SampledDocument[] = []
-  /** By the hash's low half, in the order in which they were met. */
+  /** By the low half of the hash, in order of first occurrence. */
   #pairs = new Map<number, HashedPair>()
 
   constructor(stride = 1, maxDocuments = 4096) {

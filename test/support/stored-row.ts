@@ -1,4 +1,4 @@
-/** The stored form of a row, position by position: what the kernel has to write. */
+/** The stored form of a row, encoded position by position: the reference for the kernel. */
 import { popcount32 } from '../../src/bloom/bit-set.ts'
 import { RowShape } from '../../src/sharded-bloom/segment/row-codec.ts'
 
@@ -13,7 +13,7 @@ export function storedRow(words: Uint32Array, documents: number, rowBytes: numbe
   if (count === documents) return Uint8Array.of(RowShape.all)
   const invert = count > documents - count
   const fewer = invert ? documents - count : count
-  // A gap takes one byte at least, so a list of more positions than bytes in a dense row cannot be smaller.
+  // A gap takes at least one byte, so that a list of more positions than a dense row has bytes cannot be smaller.
   if (fewer < rowBytes) {
     const gaps = encodeGaps(words, documents, invert, rowBytes)
     if (gaps !== undefined) {
@@ -48,7 +48,7 @@ function encodeGaps(words: Uint32Array, documents: number, invert: boolean, limi
   return out.slice(0, length)
 }
 
-/** LEB128; returns the offset behind it. */
+/** Writes a LEB128 number; returns the offset after it. */
 function writeGap(out: Uint8Array, offset: number, gap: number): number {
   let at = offset
   let rest = gap

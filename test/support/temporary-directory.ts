@@ -1,4 +1,4 @@
-/** Directories that vanish with the test process, and the databases to close before. */
+/** Directories that are removed when the test process exits, and databases to close at the end of a test. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,13 +22,13 @@ export function temporaryDirectory(): string {
   return directory
 }
 
-/** Has `closeAll` close the database. */
+/** Registers the database with closeAll(). */
 export function closeLater<T extends Closable>(database: T): T {
   databases.push(database)
   return database
 }
 
-/** Closes what tests left open. */
+/** Closes the registered databases that are still open. */
 export async function closeAll(): Promise<void> {
   for (const database of databases.splice(0)) {
     if (database.status !== 'closed') await database.close()

@@ -1,4 +1,4 @@
-/** Running one update on one document, for tests. */
+/** Applies one update to one document. */
 import { Decimal128, ObjectId, Timestamp } from 'bson'
 import type { Document } from '../../src/model/types.ts'
 import { compileUpdate, type UpdateOptions } from '../../src/query/update/update.ts'

@@ -1,4 +1,4 @@
-/** fast-check arbitraries of every value that a document may hold, and what PetalDB makes of each. */
+/** fast-check arbitraries for every value that a document may hold. */
 import {
   Binary,
   BSONRegExp,
@@ -15,7 +15,7 @@ import {
 } from 'bson'
 import fc from 'fast-check'
 
-/** The seed of this run: PETALDB_SEED, or a fresh one. Prints it. */
+/** Prints and returns the seed of this run: PETALDB_SEED, or a fresh one. */
 export function seedOfRun(): number {
   const given = process.env.PETALDB_SEED
   const seed = given === undefined ? Date.now() % 0x7fff_ffff : Number(given)
@@ -23,7 +23,7 @@ export function seedOfRun(): number {
   return seed
 }
 
-/** Any UTF-16, lone surrogates and zero bytes included. */
+/** Any UTF-16 text, including lone surrogates and NUL. */
 export const anyString = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', maxLength: 8 }),
   fc.string({
@@ -101,7 +101,7 @@ export const special = fc.oneof(
 
 export const scalar = fc.oneof(anyString, number, fc.boolean(), fc.constant(null), special)
 
-/** Keys that try every escape: wrappers' names, more dollars, dots, digits, the empty key. */
+/** Keys that exercise every escape: names of wrappers, more dollars, dots, digits, the empty key. */
 export const anyKey = fc.oneof(
   fc.constantFrom('a', 'b', 'c', '', '0', '12', 'a.b', 'toJSON', 'constructor', '$', '$$', '$x'),
   fc.constantFrom('$date', '$oid', '$numberLong', '$$date', '$$$oid', '$code', '$scope', '$binary', '$type', '$minKey'),

@@ -1,4 +1,4 @@
-/** Preloaded by --import: as where npm farmhash is not installed, or has no binary for the platform. */
+/** Preloaded by --import: makes npm farmhash missing, as where it has no binary for the platform. */
 import { register } from 'node:module'
 
 const hooks = `export function resolve(specifier, context, next) {
