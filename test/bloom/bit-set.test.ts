@@ -1,4 +1,4 @@
-/** BitSet against Set and npm bitset. */
+/** BitSet compared with Set and npm bitset. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BitSet, popcount32 } from '../../src/bloom/bit-set.ts'
@@ -29,7 +29,7 @@ function listOf(bits: BitSet): number[] {
   return list
 }
 
-test('holds what was set and not what was cleared', () => {
+test('a BitSet holds the members that were set and not cleared', () => {
   for (const size of sizes) {
     for (const share of [0, 0.01, 0.5, 3]) {
       const { bits, members } = randomSet(size, share)
@@ -50,7 +50,7 @@ test('holds what was set and not what was cleared', () => {
   }
 })
 
-test('and, or, andNot work in place and agree with npm bitset', () => {
+test('and(), or() and andNot() work in place and agree with npm bitset', () => {
   for (const size of sizes) {
     const a = randomSet(size, 0.6).bits
     const b = randomSet(size, 0.6).bits
@@ -64,7 +64,7 @@ test('and, or, andNot work in place and agree with npm bitset', () => {
   }
 })
 
-test('toBitSet is a copy with the same members', () => {
+test('toBitSet() returns a copy with the same members', () => {
   const { bits, members } = randomSet(1000, 0.3)
   const copy = bits.toBitSet()
   assert.is(copy.cardinality(), members.size)
@@ -73,7 +73,7 @@ test('toBitSet is a copy with the same members', () => {
   assert.is(bits.get(5), members.has(5))
 })
 
-test('what does not fit is refused, never lost', () => {
+test('indexes and sizes out of range are refused, and get() is false for them', () => {
   const isBadValue = (error: unknown) => error instanceof PetalError && error.codeName === 'BadValue'
   const bits = new BitSet(40)
   for (const index of [-1, 40, 63, 1.5, Number.NaN, 2 ** 32]) {
@@ -85,7 +85,7 @@ test('what does not fit is refused, never lost', () => {
   for (const combine of ['and', 'or', 'andNot'] as const) assert.throws(() => bits[combine](new BitSet(41)), isBadValue)
 })
 
-test('popcount32 counts the bits of any word', () => {
+test('popcount32() counts the bits of any word', () => {
   for (const [word, expected] of [
     [0, 0],
     [1, 1],

@@ -1,4 +1,4 @@
-/** No false negatives; bytes in, bytes out, and damaged ones refused. */
+/** BloomFilter: no false negatives, predicted rates, conversion to and from bytes, refusal of damaged bytes. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BloomFilter } from '../../src/bloom/bloom-filter.ts'
@@ -17,7 +17,7 @@ function randomFilter(bits: number, hashes: number, count: number): { filter: Bl
   return { filter, keys }
 }
 
-test('what was added may be contained, in every shape, union and copy', () => {
+test('mayContain() is true for every added key, in filters of every shape, unions and copies', () => {
   for (const bits of [64, 128, 192, 1024, 65_536, 1_000_000 - (1_000_000 % 64)]) {
     for (const hashes of [1, 2, 3, 7, 8, 16, 32]) {
       const { filter, keys } = randomFilter(bits, hashes, 100)
@@ -35,7 +35,7 @@ test('what was added may be contained, in every shape, union and copy', () => {
   }
 })
 
-test('an empty filter contains nothing, a clone changes alone', () => {
+test('an empty filter contains nothing, and changing a clone leaves the original unchanged', () => {
   const filter = new BloomFilter(128, 4)
   for (let i = 0; i < 1000; i++) assert.not(filter.mayContain(random.next(), random.next()))
   const copy = filter.clone()
@@ -44,7 +44,7 @@ test('an empty filter contains nothing, a clone changes alone', () => {
   assert.is(copy.fillRatio(), 4 / 128)
 })
 
-test('the bits of a key are the rows that rowNumbers names', () => {
+test('the bits of a key are those that rowNumbers() returns', () => {
   for (const [bits, hashes] of [
     [64, 7],
     [4096, 8],
@@ -64,7 +64,7 @@ test('the bits of a key are the rows that rowNumbers names', () => {
   }
 })
 
-test('forKeys keeps its promise', () => {
+test('forKeys() makes a filter with the requested rate of false positives', () => {
   const filter = BloomFilter.forKeys(5000, 0.01)
   for (let i = 0; i < 5000; i++) filter.add(random.next(), random.next())
   let wrong = 0
@@ -80,7 +80,7 @@ test('the largest filter works up to its last bit', () => {
   assert.is(filter.toBytes().at(-1), 0x80)
 })
 
-test('shapes out of range are refused', () => {
+test('numbers of bits and hashes out of range, and unions of different shapes, are refused', () => {
   for (const bits of [0, 63, 65, 96, -64, 2 ** 31, Number.NaN, 64.5]) {
     assert.throws(() => new BloomFilter(bits, 4), codeIs('BadValue'))
   }
@@ -90,7 +90,7 @@ test('shapes out of range are refused', () => {
   assert.throws(() => new BloomFilter(64, 4).union(new BloomFilter(64, 5)), codeIs('BadValue'))
 })
 
-test('damaged bytes are typed errors that name source and offset', () => {
+test('damaged bytes cause typed errors that name the source', () => {
   const { filter } = randomFilter(192, 5, 10)
   const good = filter.toBytes()
   const damage: [string, ErrorName, (bytes: Uint8Array) => Uint8Array][] = [
@@ -123,7 +123,7 @@ test('damaged bytes are typed errors that name source and offset', () => {
   }
 })
 
-test('bytes at an odd offset of a larger buffer decode', () => {
+test('fromBytes() copies bytes at an odd offset of a larger buffer', () => {
   const { filter, keys } = randomFilter(256, 3, 20)
   const bytes = filter.toBytes()
   const larger = new Uint8Array(bytes.length + 9)

@@ -1,4 +1,4 @@
-/** What every filter index has to do; run by filter-index-linear, -tree and -sliced.test.ts. The oracle tests each filter. */
+/** Tests for every kind of filter index, run by filter-index-linear, -tree and -sliced.test.ts. */
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { candidateSet, type FilterIndex } from '../../src/bloom/filter-index/filter-index.ts'
@@ -11,14 +11,14 @@ export interface Shape {
   readonly hashes: number
 }
 
-/** The second one is the plain m and k of the textbook: no power of two, no whole number of words. */
+/** In the second one, m is no power of two; in the third, bits fill no whole number of words or bytes. */
 export const shapes: readonly Shape[] = [
   { bits: 1 << 13, hashes: 6 },
   { bits: 10_000, hashes: 3 },
   { bits: 37, hashes: 2 }
 ]
 
-/** A pair's hash is its number, spread. */
+/** The hash of a pair is computed from its number. */
 export function positionsOf(values: readonly number[], { bits, hashes }: Shape): Int32Array {
   const all = new Int32Array(values.length * hashes)
   const one = new Int32Array(hashes)
@@ -38,7 +38,7 @@ export function filterOf(values: readonly number[], shape: Shape): Uint8Array {
 
 export function candidatesOf(index: FilterIndex, positions: Int32Array): number[] {
   const into = candidateSet(index)
-  // What stood there before must not matter.
+  // Earlier content must not matter.
   into.words.fill(0xffffffff)
   index.candidates(positions, into)
   const slots: number[] = []
@@ -48,18 +48,18 @@ export function candidatesOf(index: FilterIndex, positions: Int32Array): number[
   return slots
 }
 
-/** Values of a table like its neighbours' (one of a few topics) or like nobody's. */
+/** Values of a table that shares one of a few topics with others, or that resembles no other. */
 export function someValues(random: Random, count: number): number[] {
   const base = random.below(2) === 0 ? random.below(5) * 1000 : random.below(1_000_000)
   return Array.from({ length: count }, () => base + random.below(300))
 }
 
-/** Registers the claims. */
+/** Registers the tests. */
 export function filterIndexCases(test: Test, create: (bits: number) => FilterIndex): void {
   for (const shape of shapes) {
     const name = `m = ${shape.bits}, k = ${shape.hashes}`
 
-    test(`names exactly the filters that have all positions, through insertions and removals (${name})`, () => {
+    test(`candidates() finds exactly the filters with all positions, through insertions and removals (${name})`, () => {
       const random = seededRandom()
       const index = create(shape.bits)
       const filters = new Map<number, Uint8Array | undefined>()
@@ -89,7 +89,7 @@ export function filterIndexCases(test: Test, create: (bits: number) => FilterInd
 
   const shape: Shape = { bits: 1 << 12, hashes: 4 }
 
-  test('asks for several pairs at once: filters that may hold all of them', () => {
+  test('a query for several pairs finds the filters that may hold all of them', () => {
     const index = create(shape.bits)
     index.insert(0, filterOf([1, 2, 3], shape))
     index.insert(1, filterOf([2, 3, 4], shape))
@@ -100,7 +100,7 @@ export function filterIndexCases(test: Test, create: (bits: number) => FilterInd
     assert.equal(candidatesOf(index, new Int32Array(0)), [0, 1, 2])
   })
 
-  test('names a slot without a filter, and one whose filter is saturated, for every value', () => {
+  test('slots without a filter or with a saturated one are candidates for every value', () => {
     const index = create(shape.bits)
     index.insert(7, undefined)
     index.insert(40, new Uint8Array(shape.bits / 8).fill(255))
@@ -114,7 +114,7 @@ export function filterIndexCases(test: Test, create: (bits: number) => FilterInd
     assert.is(index.unfiltered, 0)
   })
 
-  test('sees nothing of a removed filter in the slot used again', () => {
+  test('a reused slot keeps nothing of the removed filter', () => {
     const index = create(shape.bits)
     for (let slot = 0; slot < 40; slot++) index.insert(slot, filterOf([slot], shape))
     for (let slot = 0; slot < 40; slot += 2) index.remove(slot)
@@ -124,7 +124,7 @@ export function filterIndexCases(test: Test, create: (bits: number) => FilterInd
     assert.equal(candidatesOf(index, positionsOf([9], shape)), [9])
   })
 
-  test('keeps its own copy of a filter', () => {
+  test('insert() copies the filter', () => {
     const index = create(shape.bits)
     const filter = filterOf([1], shape)
     index.insert(0, filter)
@@ -132,7 +132,7 @@ export function filterIndexCases(test: Test, create: (bits: number) => FilterInd
     assert.equal(candidatesOf(index, positionsOf([1], shape)), [0])
   })
 
-  test('counts its memory, and gives it back', () => {
+  test('memoryBytes grows with insertions and shrinks with removals', () => {
     const index = create(shape.bits)
     for (let slot = 0; slot < 100; slot++) index.insert(slot, filterOf([slot], shape))
     assert.ok(index.memoryBytes >= (100 * shape.bits) / 8, `${index.memoryBytes}`)
@@ -141,7 +141,7 @@ export function filterIndexCases(test: Test, create: (bits: number) => FilterInd
     assert.ok(index.memoryBytes < full / 3, `${index.memoryBytes} of ${full}`)
   })
 
-  test('refuses a slot in use, a free one, a filter of another length, too small a set', () => {
+  test('used slots, free slots, filters of another length and too small sets are refused', () => {
     const index = create(shape.bits)
     index.insert(3, undefined)
     assert.throws(() => index.insert(3, undefined), /slot 3 is in use/)

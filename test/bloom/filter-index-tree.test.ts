@@ -18,7 +18,7 @@ filterIndexCases(test, (bits) => {
       super.insert(slot, filter)
     }
 
-    // Counted with what is on disk: the claim about memory is about all filters.
+    // Includes the filters on disk, since the test of memoryBytes expects all filters.
     override get memoryBytes(): number {
       return super.memoryBytes + (this.size * bits) / 8
     }
@@ -26,7 +26,7 @@ filterIndexCases(test, (bits) => {
 })
 
 for (const order of [2, 3, 8]) {
-  test(`keeps d to 2d children and all leaves at one depth, and nodes the OR of their children (d = ${order})`, () => {
+  test(`nodes have d to 2d children and contain their bits, and all leaves are at one depth (d = ${order})`, () => {
     const random = seededRandom()
     const tree = new TreeFilterIndex(shape.bits, { order })
     const slots = new Set<number>()
@@ -45,7 +45,7 @@ for (const order of [2, 3, 8]) {
   })
 }
 
-test('reads leaves from disk beyond its memory for leaves, and only where a query gets to them', () => {
+test('leaves beyond leafMemory are read from disk, and only those that a query reaches', () => {
   const filters = new Map<number, Uint8Array>()
   let reads = 0
   const tree = new TreeFilterIndex(shape.bits, {
@@ -56,7 +56,7 @@ test('reads leaves from disk beyond its memory for leaves, and only where a quer
       return filters.get(slot)
     }
   })
-  // Four topics in turn; alike filters end up below the same nodes.
+  // Slots alternate between four topics; similar filters end up below the same nodes.
   for (let slot = 0; slot < 200; slot++) {
     const topic = slot % 4
     const filter = filterOf(
@@ -72,7 +72,7 @@ test('reads leaves from disk beyond its memory for leaves, and only where a quer
   assert.ok(reads < 100, `${reads} leaves read of 190 on disk`)
 })
 
-test('names a leaf that cannot be read', () => {
+test('a leaf that cannot be read is a candidate', () => {
   const tree = new TreeFilterIndex(shape.bits, { leafMemory: 0, loadLeaf: () => undefined })
   tree.insert(0, filterOf([1], shape))
   assert.equal(candidatesOf(tree, positionsOf([1], shape)), [0])

@@ -1,4 +1,4 @@
-/** Gap lists: round trips, and bytes that no encoder wrote. */
+/** Gap lists: round trips, and bytes that no encoder writes. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FRAME_BYTES, RowMemory } from '../../src/bloom/kernels/index.ts'
@@ -26,7 +26,7 @@ function setBits(): number[] {
   return positions
 }
 
-test('a list is the first position and then gaps less one, as LEB128', () => {
+test('a list consists of the first position and then the gaps minus one, as LEB128', () => {
   assert.is(decode([0]), 1)
   assert.equal(setBits(), [0])
   assert.is(decode([5, 0, 1, 0x80, 1]), 4)
@@ -36,7 +36,7 @@ test('a list is the first position and then gaps less one, as LEB128', () => {
   assert.is(decode([]), 0)
 })
 
-test('what was encoded decodes to the same row', () => {
+test('an encoded row decodes to the same row', () => {
   for (let round = 0; round < 200; round++) {
     kernels.fill(row, 0, FRAME_BYTES)
     const bytes = [16, 48, 1024, FRAME_BYTES][round & 3] as number
@@ -61,7 +61,7 @@ test('malformed lists are refused', () => {
   assert.is(decode([0x80, 0x80, 0x80, 0]), -1, 'overlong')
 })
 
-test('no bytes whatever make it write beyond its row', () => {
+test('decodeGaps() never writes beyond its row, whatever the bytes', () => {
   u8.fill(0x5a, guard, guard + FRAME_BYTES)
   u8.fill(0x5a, decoded + FRAME_BYTES, guard)
   for (let round = 0; round < 20_000; round++) {

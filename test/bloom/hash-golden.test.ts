@@ -1,6 +1,6 @@
 /**
- * The hash, the rows of a hash and the bytes of a filter are part of the file format. If one of these values has to
- * change, the format version of every file that holds rows or filters has to change with it.
+ * The hash, the rows of a hash and the bytes of a filter are part of the file format. If one of these values changes,
+ * the format version of every file that holds rows or filters must change too.
  */
 import { Buffer } from 'node:buffer'
 import { test } from 'uvu'
@@ -46,7 +46,7 @@ const hex = ({ lo, hi }: { readonly lo: number; readonly hi: number }) =>
   [hi, lo].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')
 
 for (const name of ['murmur', 'farmhash'] as const) {
-  test(`${name}: hashes are what they were`, async () => {
+  test(`${name}: the hashes of strings and numbers are pinned`, async () => {
     const hasher = await loadHasher(name)
     for (const [seedLo, seedHi, tag, text, results] of strings) {
       hasher.hashString(seedLo, seedHi, tag, text)
@@ -59,7 +59,7 @@ for (const name of ['murmur', 'farmhash'] as const) {
   })
 }
 
-test('rows are what they were', () => {
+test('the rows of a hash are pinned', () => {
   const cases: readonly (readonly [lo: number, hi: number, shards: number, rows: readonly number[]])[] = [
     [0, 0, 64, [0, 16, 32, 48]],
     [1, 2, 64, [4, 15, 20, 31, 36, 42, 49, 58]],
@@ -82,7 +82,7 @@ test('rows are what they were', () => {
   }
 })
 
-test('the bytes of a filter are what they were', () => {
+test('the bytes of a filter are pinned', () => {
   const filter = new BloomFilter(128, 5)
   for (let i = 0; i < 6; i++) filter.add(i * 1000003, i * -77777777)
   assert.is(Buffer.from(filter.toBytes()).toString('hex'), '01050000020000000101034208210c118490404242010909')

@@ -1,4 +1,4 @@
-/** The hash as such: seeds, tags, corner values, avalanche, collisions. Its exact values are pinned in hash-golden. */
+/** Properties of the hash: seeds, tags, corner values, avalanche, collisions. hash-golden pins its exact values. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createHasher, loadHasher, type PairHasher } from '../../src/bloom/hash.ts'
@@ -18,7 +18,7 @@ const ofNumber = (hasher: PairHasher, value: number, tag = 2, lo = 1, hi = 2) =>
 }
 
 for (const name of ['murmur', 'farmhash'] as const) {
-  test(`${name}: leaves two int32 halves and names itself`, async () => {
+  test(`${name}: the result is two int32 halves, and name is the name of the hash`, async () => {
     const hasher = await loadHasher(name)
     assert.is(hasher.name, name)
     for (let i = 0; i < 1000; i++) {
@@ -29,7 +29,7 @@ for (const name of ['murmur', 'farmhash'] as const) {
     }
   })
 
-  test(`${name}: seed halves, tag and every unit of the text count`, async () => {
+  test(`${name}: the hash depends on both seed halves, the tag and every unit of the text`, async () => {
     const hasher = await loadHasher(name)
     const seen = new Set<string>()
     const texts = [
@@ -64,14 +64,14 @@ for (const name of ['murmur', 'farmhash'] as const) {
     assert.is.not(ofString(hasher, `a${long}`), ofString(hasher, `b${long}`))
   })
 
-  test(`${name}: the same string built in another way has the same hash`, async () => {
+  test(`${name}: equal strings have equal hashes, however they are represented`, async () => {
     const hasher = await loadHasher(name)
     const plain = 'the quick brown fox jumps'
     assert.is(ofString(hasher, `${plain.slice(0, 7)}${plain.slice(7)}`), ofString(hasher, plain))
     assert.is(ofString(hasher, `日${plain}`.slice(1)), ofString(hasher, plain), 'two-byte representation')
   })
 
-  test(`${name}: −0 is 0, every NaN is one, other doubles differ in any bit`, async () => {
+  test(`${name}: −0 and 0 have the same hash, so have all NaNs, and other doubles have different ones`, async () => {
     const hasher = await loadHasher(name)
     assert.is(ofNumber(hasher, -0), ofNumber(hasher, 0))
     const payload = new Float64Array(Uint32Array.of(1, 0xfff80001).buffer)[0] as number
@@ -103,7 +103,7 @@ for (const name of ['murmur', 'farmhash'] as const) {
       ['a bit of the seed', 64, (bit, _units, seed) => flipSeed(seed, bit)],
       ['a bit of the tag', 8, (bit, _units, seed) => flipSeed(seed, bit + 64)]
     ]
-    // FarmHash sees UTF-8, in which a flipped bit may turn one lone surrogate into another: keep below them.
+    // FarmHash gets UTF-8, in which a flipped bit may turn one lone surrogate into another: stay below them.
     const unitMask = name === 'murmur' ? 0xffff : 0x3fff
     for (const [what, bits, change] of inputs) {
       const units = Number(/(\d)-unit/.exec(what)?.[1] ?? 5)
@@ -126,7 +126,7 @@ for (const name of ['murmur', 'farmhash'] as const) {
     for (let bit = 0; bit < 64; bit++) {
       const flips = new Uint32Array(64)
       for (let round = 0; round < rounds; round++) {
-        // Integers and fractions of ordinary size; a sign bit and an exponent bit flip like any other.
+        // Integers and fractions of ordinary size; sign and exponent bits are flipped like any others.
         double[0] = (round & 1) === 0 ? random.below(1e6) + 1 : random.next() / 7 + 0.01
         hasher.hashNumber(1, 2, 2, double[0])
         const { lo, hi } = hasher
@@ -150,7 +150,7 @@ for (const name of ['murmur', 'farmhash'] as const) {
     }
   })
 
-  test(`${name}: a million values of one pattern have a million hashes`, async () => {
+  test(`${name}: no two of a million similar values have the same hash`, async () => {
     const hasher = await loadHasher(name)
     const total = name === 'murmur' ? 1_000_000 : 200_000
     const patterns: Record<string, (i: number) => string | number> = {
@@ -180,7 +180,7 @@ for (const name of ['murmur', 'farmhash'] as const) {
   })
 }
 
-test('murmur: lone surrogates differ from each other', () => {
+test('murmur: lone surrogates have different hashes', () => {
   const hasher = createHasher('murmur')
   const seen = new Set<string>()
   for (let unit = 0xd800; unit < 0xe000; unit++) seen.add(ofString(hasher, String.fromCharCode(unit)))
@@ -196,7 +196,7 @@ test('two hashers do not share their results', () => {
   assert.is(sixtyFour(one), before)
 })
 
-test('an unknown hash is a typed error', () => {
+test('an unknown hash name causes a typed error', () => {
   assert.throws(
     () => createHasher('md5' as 'murmur'),
     (error: unknown) =>
@@ -227,9 +227,9 @@ function count(flips: Uint32Array, lo: number, hi: number): void {
   }
 }
 
-/** Six standard deviations: one in 10⁹ bits would fail by chance. */
+/** Asserts that every bit of the result flips in half of the rounds. */
 function assertHalf(flips: Uint32Array, rounds: number, what: string): void {
-  // Seven standard deviations: of some 46,000 counts one is beyond them once in eight million runs.
+  // Seven standard deviations: one of some 46,000 counts exceeds them by chance once in eight million runs.
   const tolerance = 7 * Math.sqrt(rounds / 4)
   flips.forEach((flipped, bit) => {
     if (Math.abs(flipped - rounds / 2) > tolerance)

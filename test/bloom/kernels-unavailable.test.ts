@@ -1,4 +1,4 @@
-/** A runtime without SIMD gets one clear error, when the memory is made and not in the middle of a query. */
+/** A runtime without SIMD gets a clear error when the memory is created, not in the middle of a query. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { RowMemory } from '../../src/bloom/kernels/index.ts'
@@ -6,7 +6,7 @@ import { PetalError } from '../../src/model/errors.ts'
 
 const webAssembly = (globalThis as unknown as { WebAssembly: { validate: (bytes: Uint8Array) => boolean } }).WebAssembly
 
-test('without WebAssembly SIMD, making a row memory is KernelsUnavailable', () => {
+test('without WebAssembly SIMD, new RowMemory() throws KernelsUnavailable', () => {
   const { validate } = webAssembly
   webAssembly.validate = () => false
   try {

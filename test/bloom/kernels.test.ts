@@ -1,4 +1,4 @@
-/** Every kernel against npm `bitset` or a plain loop, on rows of many kinds and sizes. */
+/** Every kernel compared with npm `bitset` or a plain loop, on rows of many kinds and sizes. */
 import BitSet, { type BitSet as BitSetType } from 'bitset'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -11,7 +11,7 @@ const { kernels, u8, u16, u32 } = memory
 
 const sizes = [16, 32, 48, 64, 80, 112, 128, 240, 496, 512, 1008, 1024, 4096, 8176, FRAME_BYTES] as const
 
-/** Fills a row; kinds go round. Returns its oracle. */
+/** Fills a row; `kind` is taken modulo 7. Returns its oracle. */
 function fillRow(address: number, bytes: number, kind: number): BitSetType {
   const row = u8.subarray(address, address + bytes)
   row.fill(0)
@@ -39,7 +39,7 @@ function fillRow(address: number, bytes: number, kind: number): BitSetType {
   return new BitSet(row)
 }
 
-/** Calls with fresh random rows for every size and many combinations of kinds; checks that neighbours stay untouched. */
+/** Calls `check` with random rows of every size and many kinds; checks that bytes next to the output are unchanged. */
 function forRows(
   count: number,
   check: (rows: number[], oracles: BitSetType[], bytes: number, out: number) => void
@@ -75,7 +75,7 @@ function positionsOf(address: number, bytes: number): number[] {
   return positions
 }
 
-test('and, or, andNot and not agree with bitset', () => {
+test('and(), or(), andNot() and not() agree with bitset', () => {
   forRows(2, ([a = 0, b = 0], [x, y], bytes, out) => {
     if (x === undefined || y === undefined) return
     kernels.and(a, b, out, bytes)
@@ -102,7 +102,7 @@ test('an output may be one of the inputs', () => {
   })
 })
 
-test('andRows and orRows combine any number of rows and tell whether a bit is left', () => {
+test('andRows() and orRows() combine any number of rows and return whether a bit is set', () => {
   const pointers = memory.push(64)
   for (const count of [1, 2, 3, 8, 13]) {
     forRows(count, (rows, oracles, bytes, out) => {
@@ -118,7 +118,7 @@ test('andRows and orRows combine any number of rows and tell whether a bit is le
   memory.pop(pointers)
 })
 
-test('andRows of nothing is everything, orRows of nothing is nothing', () => {
+test('andRows() of no rows sets all bits, orRows() of no rows sets none', () => {
   forRows(0, (_rows, _oracles, bytes, out) => {
     assert.is(kernels.andRows(0, 0, out, bytes), 1)
     assert.is(kernels.popcount(out, bytes), bytes * 8)
@@ -127,7 +127,7 @@ test('andRows of nothing is everything, orRows of nothing is nothing', () => {
   })
 })
 
-test('groupsWithBits tells in which groups the AND of rows has a bit', () => {
+test('groupsWithBits() returns the groups in which the AND of rows has a bit', () => {
   const pointers = memory.push(64)
   for (const count of [0, 1, 3, 8]) {
     forRows(count, (rows, _oracles, bytes, out) => {
@@ -150,7 +150,7 @@ test('groupsWithBits tells in which groups the AND of rows has a bit', () => {
   memory.pop(pointers)
 })
 
-test('andRows may write into one of its rows', () => {
+test('andRows() may write into one of its rows', () => {
   forRows(3, (rows, oracles, bytes) => {
     const pointers = memory.push(16)
     u32.set(rows, pointers >> 2)
@@ -165,7 +165,7 @@ test('andRows may write into one of its rows', () => {
   })
 })
 
-test('popcount and popcountAnd agree with cardinality', () => {
+test('popcount() and popcountAnd() agree with cardinality()', () => {
   forRows(2, ([a = 0, b = 0], [x, y], bytes) => {
     if (x === undefined || y === undefined) return
     assert.is(kernels.popcount(a, bytes), x.cardinality())
@@ -173,7 +173,7 @@ test('popcount and popcountAnd agree with cardinality', () => {
   })
 })
 
-test('isZero and equal see a difference of one bit anywhere', () => {
+test('isZero() and equal() notice a single bit anywhere', () => {
   forRows(2, ([a = 0, b = 0], [x, y], bytes) => {
     if (x === undefined || y === undefined) return
     assert.is(kernels.isZero(a, bytes), x.isEmpty() ? 1 : 0)
@@ -186,7 +186,7 @@ test('isZero and equal see a difference of one bit anywhere', () => {
   })
 })
 
-test('fill and copy write exactly the bytes named', () => {
+test('fill() and copy() write exactly the given bytes', () => {
   forRows(1, ([a = 0], [x], bytes, out) => {
     if (x === undefined) return
     kernels.copy(a, out, bytes)
@@ -196,20 +196,20 @@ test('fill and copy write exactly the bytes named', () => {
   })
 })
 
-test('clearFrom clears every bit at and above a position and none below', () => {
+test('clearFrom() clears all bits at and above a position and none below', () => {
   forRows(1, ([a = 0], [x], bytes, out) => {
     if (x === undefined) return
     for (const bits of [0, 1, 7, 8, 63, 64, 65, bytes * 8 - 1, bytes * 8, bytes * 8 + 9, random.below(bytes * 8)]) {
       kernels.copy(a, out, bytes)
       kernels.clearFrom(out, bits, bytes)
-      // One bit too far on purpose: bitset 5.3.0 clears nothing of a last word when the range ends at its bit 31.
+      // One bit too far on purpose: bitset 5.3.0 clears nothing in the last word of a range that ends at its bit 31.
       const expected = bits >= bytes * 8 ? x : x.clone().clear(bits, bytes * 8)
       assertRow(out, bytes, expected, `clearFrom ${bits}`)
     }
   })
 })
 
-test('enumerate lists the set bits in both orders and stops at max', () => {
+test('enumerate() and enumerateDescending() list the set bits and stop at max', () => {
   const list = memory.push(FRAME_BYTES * 32 + 4)
   forRows(1, ([a = 0], _oracles, bytes) => {
     const expected = positionsOf(a, bytes)
@@ -227,7 +227,7 @@ test('enumerate lists the set bits in both orders and stops at max', () => {
   memory.pop(list)
 })
 
-test('setPositions and clearPositions change the bits named and no other', () => {
+test('setPositions() and clearPositions() change the given bits and no others', () => {
   const list = memory.push(4096)
   forRows(1, ([a = 0], [x], bytes, out) => {
     if (x === undefined) return
@@ -245,7 +245,7 @@ test('setPositions and clearPositions change the bits named and no other', () =>
   memory.pop(list)
 })
 
-test('orSignature ORs lengths that are odd multiples of 8', () => {
+test('orSignature() combines exactly the given bytes, including odd multiples of 8', () => {
   const a = memory.push(512)
   const b = memory.push(512)
   for (const bytes of [8, 16, 24, 40, 200, 384]) {
@@ -259,7 +259,7 @@ test('orSignature ORs lengths that are odd multiples of 8', () => {
   memory.pop(a)
 })
 
-test('transposeBlock puts bit p of signature d at bit 64·block + d of row p, and touches nothing else', () => {
+test('transposeBlock() puts bit p of signature d at bit 64·block + d of row p, and changes nothing else', () => {
   for (const shards of [64, 128, 192, 448, 1024]) {
     for (const rowsPerFrame of [1, 2, 4, 8, 32, 64, 1024]) {
       const signatureBytes = shards / 8

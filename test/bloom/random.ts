@@ -1,4 +1,4 @@
-/** Seeded random numbers for the tests of this layer. The seed is printed and can be given in PETALDB_SEED. */
+/** Seeded random numbers for tests. The seed is printed and can be set by PETALDB_SEED. */
 
 export interface Random {
   /** Uniform int32. */

@@ -1,4 +1,4 @@
-/** What checkpoints and seals ask of the kernels, against plain loops. */
+/** The kernels used by checkpoints and seals, compared with plain loops. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { RowMemory } from '../../src/bloom/kernels/index.ts'
@@ -9,7 +9,7 @@ const random = seededRandom()
 const memory = new RowMemory(4 << 20)
 const { kernels, u8, u32, f64 } = memory
 
-/** Keys of many kinds; some positions have none. */
+/** Keys of many kinds; NaN stands for a position without a key. */
 const kinds: readonly ((i: number) => number)[] = [
   (i) => i,
   () => Number.NaN,
@@ -31,7 +31,7 @@ function keysOf(kind: number, count: number, share: number): Float64Array {
   return Float64Array.from({ length: count }, (_, i) => (random.below(100) < share ? kinds[kind]!(i) : Number.NaN))
 }
 
-/** A width byte, the least key and what each is above it; or 8 and the keys. */
+/** A width byte, the least key, and the difference of each key from it; or 8 and the keys. */
 function encoded(keys: readonly number[]): number[] {
   const least = Math.min(...keys)
   const span = Math.max(...keys) - least
@@ -52,7 +52,7 @@ function encoded(keys: readonly number[]): number[] {
   return [...new Uint8Array(view.buffer, 0, at)]
 }
 
-test('keys are made compact, encoded, sampled, and the first of every 32 is found', () => {
+test('kernels of keys agree with plain loops: compacting, encoding, sampling, first keys and zones', () => {
   for (let round = 0; round < 400; round++) {
     const count = [0, 1, 31, 32, 100, 512, 1000, 1024][round % 8]!
     const keys = keysOf(round % kinds.length, count, [100, 50, 3][round % 3]!)
@@ -91,7 +91,7 @@ test('keys are made compact, encoded, sampled, and the first of every 32 is foun
     }
     assert.is(first, present[0] ?? 12345)
 
-    // What was there before is written over.
+    // Earlier content is overwritten.
     kernels.fill(members, 0xff, count / 8 + 16)
     kernels.zonesOfKeys(keysAt, count, out, members)
     assert.equal(u8.slice(members, members + count / 8 + 1).subarray(0, count >> 3), allMembers.subarray(0, count >> 3))
@@ -115,10 +115,10 @@ test('keys are made compact, encoded, sampled, and the first of every 32 is foun
   }
 })
 
-/** Words of the zones. */
+/** The words of zonesBetween() for all zones. */
 function zonesBetween(zonesAt: number, zones: number, low: number, high: number, isUpper: 0 | 1, sixteenths: number) {
   const out = memory.push(4 * zones)
-  // Two calls, as of keys that take two frames.
+  // Two calls, as for keys that take two frames.
   const some = zones >>> 1
   kernels.zonesBetween(zonesAt, some, low, high, isUpper, sixteenths, 0, out)
   kernels.zonesBetween(zonesAt + 16 * some, zones - some, low, high, isUpper, sixteenths, 4 * some, out)
@@ -127,13 +127,13 @@ function zonesBetween(zonesAt: number, zones: number, low: number, high: number,
   return words
 }
 
-/** In which sixteenth from `least` to `greatest` the key is; the first one where that cannot be told. */
+/** The sixteenth of the span from `least` to `greatest` that the key is in; 0 where that is undefined. */
 function sixteenthOf(key: number, least: number, greatest: number): number {
   const place = (key - least) * (16 / (greatest - least))
   return Number.isNaN(place) ? 0 : Math.min(15, Math.floor(place))
 }
 
-test('sixteenths: of a zone that an interval ends in, those of the same sixteenth are left, and no other', () => {
+test('in a zone that an interval ends in, only keys in the same sixteenth as the end are uncertain', () => {
   const spans = [
     ...kinds,
     () => random.below(32) - 16,
@@ -182,7 +182,7 @@ test('sixteenths: of a zone that an interval ends in, those of the same sixteent
   }
 })
 
-test('a checksum is the one of JavaScript, at any address and length', () => {
+test('checksum() agrees with the JavaScript implementation, at any address and length', () => {
   const at = memory.push(3000)
   for (let round = 0; round < 500; round++) {
     const bytes = Uint8Array.from({ length: round < 40 ? round : random.below(2000) }, () => random.next())
@@ -194,7 +194,7 @@ test('a checksum is the one of JavaScript, at any address and length', () => {
   memory.pop(at)
 })
 
-test('bits of groups are packed, the first word lowest', () => {
+test('packGroups() packs the bits of groups, those of the first word lowest', () => {
   const frame = memory.push(8192)
   const out = memory.push(8192)
   for (let i = 0; i < 2048; i++) u32[(frame >>> 2) + i] = random.next()
@@ -211,7 +211,7 @@ test('bits of groups are packed, the first word lowest', () => {
   memory.pop(frame)
 })
 
-test('bits of groups are unpacked to where they were, and others stay', () => {
+test('unpackGroups() restores the bits of groups and keeps all others', () => {
   const frame = memory.push(8192)
   const out = memory.push(8192)
   const other = memory.push(8192)
@@ -231,7 +231,7 @@ test('bits of groups are unpacked to where they were, and others stay', () => {
   memory.pop(frame)
 })
 
-test('parts of rows are copied one behind the other', () => {
+test('joinRows() copies parts of rows one after the other', () => {
   const from = memory.push(4096)
   const pointers = memory.push(16)
   const out = memory.push(2048)

@@ -1,4 +1,4 @@
-/** Frames and scratch of the row memory. */
+/** Frames and scratch space of the row memory. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FRAME_BYTES, RowMemory, rowMemory } from '../../src/bloom/kernels/index.ts'
@@ -6,7 +6,7 @@ import { PetalError } from '../../src/model/errors.ts'
 
 const codeIs = (code: string) => (error: unknown) => error instanceof PetalError && error.codeName === code
 
-test('hands out every frame once, aligned, apart and never at address 0', () => {
+test('allocate() returns every frame once, aligned, without overlap and never at address 0', () => {
   const memory = new RowMemory(3 << 20)
   const addresses: number[] = []
   while (memory.freeFrames > 0) addresses.push(memory.allocate())
@@ -22,7 +22,7 @@ test('hands out every frame once, aligned, apart and never at address 0', () => 
   assert.is(memory.freeFrames, 0, 'a failed allocation takes nothing')
 })
 
-test('a freed frame is handed out again', () => {
+test('a freed frame is allocated again', () => {
   const memory = new RowMemory(2 << 20)
   while (memory.freeFrames > 0) memory.allocate()
   const address = memory.scratchEnd
@@ -31,7 +31,7 @@ test('a freed frame is handed out again', () => {
   assert.is(memory.allocate(), address)
 })
 
-test('refuses to free what is not in use', () => {
+test('free() refuses addresses that are not frames in use', () => {
   const memory = new RowMemory(2 << 20)
   const address = memory.allocate()
   for (const wrong of [0, -1, address + 16, address + FRAME_BYTES, memory.u8.length, Number.NaN]) {
@@ -41,7 +41,7 @@ test('refuses to free what is not in use', () => {
   assert.throws(() => memory.free(address), codeIs('InternalError'))
 })
 
-test('scratch is a stack of 16-aligned pieces', () => {
+test('scratch space is a stack of 16-aligned pieces', () => {
   const memory = new RowMemory(2 << 20)
   const base = memory.scratch
   const a = memory.push(5)
@@ -56,7 +56,7 @@ test('scratch is a stack of 16-aligned pieces', () => {
   memory.pop(memory.push(memory.scratchEnd - base))
 })
 
-test('the row memory of the process is one, and its views never detach', () => {
+test('a process has one row memory, and its views are never detached', () => {
   const memory = rowMemory()
   const { u8 } = memory
   assert.is(rowMemory(), memory)
@@ -66,7 +66,7 @@ test('the row memory of the process is one, and its views never detach', () => {
   for (const frame of frames) memory.free(frame)
 })
 
-test('a memory that cannot be had is a typed error', () => {
+test('a memory that cannot be allocated causes a typed error', () => {
   assert.throws(() => new RowMemory(2 ** 40), codeIs('ExceededMemoryLimit'))
 })
 

@@ -1,4 +1,4 @@
-/** From a hash to rows: ranges, distinctness, uniformity, independence. */
+/** rowNumbers(), which derives rows from a hash: range, distinctness, uniformity, independence. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createHasher, rowNumbers } from '../../src/bloom/hash.ts'
@@ -7,13 +7,13 @@ import { seededRandom } from './random.ts'
 const random = seededRandom()
 const hasher = createHasher('murmur')
 
-/** Rows of the i-th value of a structured sequence, which is harder on the derivation than random bits are. */
+/** Rows of the i-th value of a structured sequence, which is a harder test than random bits. */
 function rowsOf(i: number, shards: number, count: number, out: Int32Array): void {
   hasher.hashNumber(11, 22, 2, i)
   rowNumbers(hasher.lo, hasher.hi, shards, count, out)
 }
 
-test('rows are ascending, in range, and distinct whenever there are enough of them', () => {
+test('rows are ascending and in range, and distinct if enough rows exist', () => {
   for (let round = 0; round < 20_000; round++) {
     const count = 1 + random.below(16)
     const shards = [count, count + 1, 2 * count, 64, 192, 3008, 65_536][round % 7] as number
@@ -26,7 +26,7 @@ test('rows are ascending, in range, and distinct whenever there are enough of th
   }
 })
 
-test('with fewer rows than asked for, rows repeat but stay in range', () => {
+test('if fewer rows exist than requested, rows repeat but stay in range', () => {
   const rows = new Int32Array(8)
   for (let shards = 1; shards < 8; shards++) {
     for (let round = 0; round < 500; round++) {
@@ -36,7 +36,7 @@ test('with fewer rows than asked for, rows repeat but stay in range', () => {
   }
 })
 
-test('every row is as likely as every other', () => {
+test('all rows are equally likely', () => {
   for (const [shards, count] of [
     [64, 1],
     [64, 8],
@@ -55,7 +55,7 @@ test('every row is as likely as every other', () => {
   }
 })
 
-test('the rows of one pair say nothing about each other', () => {
+test('the rows of one pair are independent of each other', () => {
   const shards = 64
   const count = 8
   const width = shards / count
@@ -79,8 +79,8 @@ test('the rows of one pair say nothing about each other', () => {
   }
 })
 
-test('two pairs share all their rows no more often than chance has it, at few rows too', () => {
-  // (a + i·b) mod P would give 1/P² here: sixteen times as many.
+test('two pairs share all their rows only as often as by chance, even if there are few rows', () => {
+  // (a + i·b) mod P would give 1/P² here: sixteen times as often.
   const shards = 64
   const count = 4
   const total = 20_000
@@ -98,7 +98,7 @@ test('two pairs share all their rows no more often than chance has it, at few ro
   assert.ok(Math.abs(shared - expected) < 6 * Math.sqrt(expected), `${shared} shared, ${expected.toFixed(0)} expected`)
 })
 
-/** Six standard deviations of the chi-square distribution with that many degrees of freedom. */
+/** Allows six standard deviations of the chi-square distribution. */
 function assertChiSquare(observed: Float64Array, expected: number, what: string): void {
   let chiSquare = 0
   for (const hits of observed) chiSquare += (hits - expected) ** 2 / expected

@@ -1,4 +1,4 @@
-/** The formulas against known values, and against filters and columns built and counted. */
+/** The formulas compared with known values, and with counts in real filters and columns. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BloomFilter } from '../../src/bloom/bloom-filter.ts'
@@ -22,7 +22,7 @@ import {
 const near = (actual: number, expected: number, tolerance: number, what = '') =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${what} expected ${expected} ± ${tolerance}, got ${actual}`)
 
-test('ten bits a key and seven hashes give about one percent', () => {
+test('ten bits per key and seven hashes yield about one percent of false positives', () => {
   assert.is(optimalBits(1000, 0.01), 9586)
   assert.is(optimalHashes(10), 7)
   assert.is(optimalHashes(0.1), 1)
@@ -30,7 +30,7 @@ test('ten bits a key and seven hashes give about one percent', () => {
   near(expectedFill(9586, 7, 1000), 0.518, 1e-3)
 })
 
-test('nothing added means nothing set', () => {
+test('rates and densities are 0 if nothing has been added', () => {
   assert.is(falsePositiveRate(64, 4, 0), 0)
   assert.is(expectedFill(64, 4, 0), 0)
   assert.is(densityOf(0, 64, 8), 0)
@@ -39,7 +39,7 @@ test('nothing added means nothing set', () => {
   assert.is(meanDensity([], 64, 8), 0)
 })
 
-test('the bound is above the classic estimate, and both approach each other', () => {
+test('the bound is above the classic estimate and approaches it for large filters', () => {
   for (const [bits, hashes, keys] of [
     [64, 3, 10],
     [1024, 7, 100],
@@ -50,7 +50,7 @@ test('the bound is above the classic estimate, and both approach each other', ()
   near(falsePositiveRateBound(2 ** 24, 7, 1_600_000) / falsePositiveRate(2 ** 24, 7, 1_600_000), 1, 1e-4)
 })
 
-test('a built filter is as full, as wrong and as large as predicted', () => {
+test('fill, false positives and estimated keys of a real filter are as predicted', () => {
   const hasher = createHasher('murmur')
   for (const [bits, hashes, keys] of [
     [4096, 4, 500],
@@ -76,7 +76,7 @@ test('a built filter is as full, as wrong and as large as predicted', () => {
   }
 })
 
-test('the column of a document is as dense as predicted, exactly', () => {
+test('the column of a document is as dense as predicted', () => {
   const hasher = createHasher('murmur')
   for (const [shards, rowsPerPair, postings] of [
     [64, 8, 5],
@@ -112,7 +112,7 @@ test('the mean of the rate over uneven documents is far above the rate of the me
   near(meanDensity(histogram, 2880, 8), 0.9 * densityOf(100, 2880, 8) + 0.1 * densityOf(300, 2880, 8), 1e-12)
 })
 
-test('shardsFor takes the fewest rows that reach the target', () => {
+test('shardsFor() returns the fewest rows that reach the target', () => {
   const histogram = new Float64Array(301)
   histogram[100] = 900
   histogram[300] = 100
@@ -125,7 +125,7 @@ test('shardsFor takes the fewest rows that reach the target', () => {
   }
 })
 
-test('shardsFor stays within its limits', () => {
+test('shardsFor() stays within its limits', () => {
   assert.is(shardsFor([], 8, 1e-4), 64)
   assert.is(shardsFor([100], 8, 1e-4), 64, 'documents without hashed pairs')
   const huge = new Float64Array(1_000_001)
