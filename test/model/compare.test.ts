@@ -76,7 +76,7 @@ test('values of every type have one total order', () => {
   })
 })
 
-test('equality is comparison that yields zero', () => {
+test('equalValues() is true exactly when compareValues() returns 0', () => {
   ordered.forEach((group, i) => {
     ordered.forEach((other, j) => {
       for (const a of group) for (const b of other) assert.is(equalValues(a, b), i === j, `${i} = ${j}`)
@@ -84,13 +84,13 @@ test('equality is comparison that yields zero', () => {
   })
 })
 
-test('objects compare by type of value, then name, then value, in their own order', () => {
+test('objects compare field by field, by type, then name, then value', () => {
   assert.ok(compareValues({ b: 1 }, { a: 'x' }) < 0, 'a number is below a string whatever the names')
   assert.ok(compareValues({ a: 2 }, { b: 1 }) < 0, 'names count before values')
   assert.not(equalValues({ a: 1, b: 2 }, { b: 2, a: 1 }))
 })
 
-test('strings compare as their UTF-8 bytes do', () => {
+test('strings compare like their UTF-8 bytes', () => {
   const units = ['a', 'z', '\u00e9', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{1f600}', '\u{10ffff}']
   const texts = units.flatMap((x) => ['', ...units].map((y) => x + y))
   for (const a of texts) {
@@ -101,7 +101,7 @@ test('strings compare as their UTF-8 bytes do', () => {
   }
 })
 
-test('strings with lone surrogates keep a total order', () => {
+test('strings with lone surrogates have a total order', () => {
   const units = ['a', '\ud83d', '\ude00', '\ue000', '\u{1f600}']
   const texts = units.flatMap((x) => units.flatMap((y) => [x + y, ...units.map((z) => x + y + z)]))
   const sorted = [...texts].sort(compareStrings)

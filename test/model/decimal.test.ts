@@ -16,7 +16,7 @@ function parsed(text: string): Decimal {
 
 const rounded = (text: string) => toDecimal128(parsed(text)).toString()
 
-test('reads every spelling of a Decimal128', () => {
+test('parseDecimal() parses every spelling of a finite Decimal128', () => {
   assert.equal(parsed('-12.50'), { coefficient: -1250n, exponent: -2 })
   assert.equal(parsed('1.5E+10'), { coefficient: 15n, exponent: 9 })
   assert.equal(parsed('0E-6176'), { coefficient: 0n, exponent: -6176 })
@@ -25,7 +25,7 @@ test('reads every spelling of a Decimal128', () => {
   }
 })
 
-test('34 digits are exact; the rest is rounded half to even', () => {
+test('toDecimal128() is exact for 34 digits and rounds longer numbers half to even', () => {
   assert.is(rounded('1234567890123456789012345678901234'), '1234567890123456789012345678901234')
   assert.is(rounded('12345678901234567890123456789012345'), '1.234567890123456789012345678901234E+34')
   assert.is(rounded('12345678901234567890123456789012355'), '1.234567890123456789012345678901236E+34')
@@ -34,7 +34,7 @@ test('34 digits are exact; the rest is rounded half to even', () => {
   assert.is(rounded('-99999999999999999999999999999999995'), '-1.000000000000000000000000000000000E+35')
 })
 
-test('too great becomes infinite, too small becomes zero', () => {
+test('numbers that are too large become infinite, and those that are too small become zero', () => {
   assert.is(rounded('1E6144'), '1.000000000000000000000000000000000E+6144')
   assert.is(rounded('1E6145'), 'Infinity')
   assert.is(rounded('-1E7000'), '-Infinity')

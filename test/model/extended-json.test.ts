@@ -23,7 +23,7 @@ test('integers beyond 2^53 become 64-bit integers, all others stay numbers', () 
   parses('{"a":{"b":[{"c":12345678901234567}]}}', { a: { b: [{ c: 12345678901234567n }] } })
 })
 
-test('digits in strings and keys stay what they are', () => {
+test('digits in strings and keys are left unchanged', () => {
   const texts = [
     '{"a":"12345678901234567"}',
     '{"a":",12345678901234567,"}',
@@ -67,7 +67,7 @@ test('wrappers become values, in canonical, relaxed and older spellings', () => 
   parses('{"\\u0024oid":"507f1f77bcf86cd799439011"}', new ObjectId('507f1f77bcf86cd799439011'))
 })
 
-test('operators and other keys that begin with $ stay what they are', () => {
+test('operators and other keys that begin with $ are left unchanged', () => {
   const texts = [
     '{"a":{"$gt":5},"$or":[{"b":{"$regex":"x","$options":"i"}}],"c":{"$type":"string"},"$ref":"x"}',
     '{"$date":1,"other":2}',
@@ -76,7 +76,7 @@ test('operators and other keys that begin with $ stay what they are', () => {
   for (const text of texts) parses(text, JSON.parse(text))
 })
 
-test('malformed wrappers are refused by name', () => {
+test('malformed wrappers are refused with an error that names them', () => {
   const texts = [
     '{"$oid":"x"}',
     '{"$oid":5}',
@@ -105,7 +105,7 @@ test('malformed wrappers are refused by name', () => {
   }
 })
 
-test('what is not JSON is refused with its position', () => {
+test('malformed JSON is refused with the position of the error', () => {
   const cases: readonly (readonly [string, number])[] = [
     ['', 0],
     ['{"a":1', 6],
@@ -139,7 +139,7 @@ test('what is not JSON is refused with its position', () => {
   }
 })
 
-test('the position of an error is the one that JSON.parse reports, when it does', () => {
+test('the position of an error agrees with JSON.parse(), if that reports one', () => {
   let compared = 0
   const extra = fc.constantFrom('x', ',', '}', ':', '"', '1', '\n', '\\')
   fc.assert(
@@ -153,7 +153,7 @@ test('the position of an error is the one that JSON.parse reports, when it does'
         () => parseJson(text),
         (error: unknown) => {
           const ours = Number((error as PetalError).details.position)
-          // Of a bad escape, literal or exponent we report where it begins, JSON.parse what makes it bad.
+          // For a bad escape, literal or exponent, we report its beginning, JSON.parse() the bad character.
           assert.ok(ours <= theirs && /^[\\\w.+-]*$/.test(text.slice(ours, theirs)), `${ours} ${theirs} ${text}`)
           return true
         }
@@ -174,7 +174,7 @@ function reportedPosition(text: string): number | undefined {
   return undefined
 }
 
-test('the key __proto__ is refused however it is spelt', () => {
+test('the key __proto__ is refused, even when written with escapes', () => {
   for (const text of ['{"__proto__":{"a":1}}', '{"a":[{"\\u005f_proto__":1}]}', '{"\\u005F\\u005fproto__":1}']) {
     assert.throws(
       () => parseJson(text),
@@ -184,7 +184,7 @@ test('the key __proto__ is refused however it is spelt', () => {
   assert.is(Object.getPrototypeOf(parseJson('{"a":"__proto__"}')), Object.prototype)
 })
 
-test('a document comes back from relaxed and from canonical text, one line each', () => {
+test('documents survive a round trip through relaxed and canonical text, which have no line feeds', () => {
   fc.assert(
     fc.property(anyDocument, (document) => {
       for (const text of [stringifyRelaxed(document), stringifyCanonical(document)]) {
@@ -196,7 +196,7 @@ test('a document comes back from relaxed and from canonical text, one line each'
   )
 })
 
-test('any text of integers and strings parses to the exact values', () => {
+test('integers and strings are parsed exactly, in any order and with any white space', () => {
   const value = fc.oneof(
     fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
     anyString,
@@ -213,7 +213,7 @@ test('any text of integers and strings parses to the exact values', () => {
   )
 })
 
-test('canonical text of values that bson has is what bson writes', () => {
+test('stringifyCanonical() writes the same text as bson for values that bson supports', () => {
   const document = {
     int: 5,
     fraction: 1.5,
@@ -234,13 +234,13 @@ test('canonical text of values that bson has is what bson writes', () => {
   assert.is(stringifyRelaxed(dates), EJSON.stringify(dates, { relaxed: true }))
 })
 
-test('a line of many megabytes is parsed in linear time', () => {
+test('parseJson() parses many megabytes in linear time', () => {
   const long = `{"text":"${'\\"a,12345678901234567'.repeat(200_000)}","ids":[${'12345678901234567,'.repeat(100_000)}1]}`
   const started = cpuMilliseconds()
   const parsed = parseJson(long) as { ids: unknown[] }
   assert.is(parsed.ids.length, 100_001)
   assert.is(parsed.ids[99_999], 12345678901234567n)
-  // Some 300 ms; in quadratic time, hours.
+  // It takes some 300 ms; quadratic time would be hours.
   assert.ok(cpuMilliseconds() - started < 5000)
 })
 

@@ -21,7 +21,7 @@ const ordered: Numeric[][] = [
   [Number.POSITIVE_INFINITY]
 ]
 
-test('numbers of every kind compare by value, exactly', () => {
+test('numbers of all kinds compare by their exact values', () => {
   ordered.forEach((group, i) => {
     ordered.forEach((other, j) => {
       for (const a of group) for (const b of other) assert.is(compareNumbers(a, b), Math.sign(i - j), `${a} ? ${b}`)
@@ -29,7 +29,7 @@ test('numbers of every kind compare by value, exactly', () => {
   })
 })
 
-test('equal numbers have one double, and only inexact ones share it with others', () => {
+test('toDouble() is the same for equal numbers, and isExactDouble() is false for inexact ones', () => {
   for (const group of ordered) for (const value of group) assert.ok(Object.is(toDouble(value), toDouble(group[0]!)))
   assert.is(isExactDouble(2n ** 53n + 1n), false)
   assert.is(isExactDouble(Decimal128.fromString('0.1')), false)

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { breathe, isTurnLong, nextTurn, runInSlices, runSteps } from '../../src/model/time-slice.ts'
 
-test('of computations that wait one goes on in each turn of the event loop, in order', async () => {
+test('one waiting computation resumes per turn of the event loop, in order', async () => {
   let turn = 0
   let isOver = false
   const count = (): void => {
@@ -23,7 +23,7 @@ test('of computations that wait one goes on in each turn of the event loop, in o
   assert.is(new Set(turns).size, 3)
 })
 
-/** Runs with a clock that stands still until the work moves it. */
+/** Runs `work` with a clock that moves only when `work` sets it. */
 async function withClock(work: (clock: { now: number }) => Promise<void>): Promise<void> {
   const { now } = performance
   const clock = { now: 1000 }
@@ -36,7 +36,7 @@ async function withClock(work: (clock: { now: number }) => Promise<void>): Promi
   }
 }
 
-test('a slice goes on at once while it has time, and begins anew in another turn when it has none', () =>
+test('breathe() returns at once while the slice has time left, and otherwise starts a slice in another turn', () =>
   withClock(async (clock) => {
     assert.is(breathe(1000), 1000)
     clock.now = 1001.5
@@ -45,7 +45,7 @@ test('a slice goes on at once while it has time, and begins anew in another turn
     assert.is(await later, 1001.5)
   }))
 
-test('slices of one turn have its time in common', () =>
+test('all slices of a turn share its time', () =>
   withClock(async (clock) => {
     assert.not.ok(isTurnLong())
     clock.now = 1003
@@ -57,7 +57,7 @@ test('slices of one turn have its time in common', () =>
     assert.is(breathe(1003), 1003)
   }))
 
-test('who goes on in a turn of his own has all of it, however long the one before took', () =>
+test('each computation that resumes gets a full turn, however long the previous one took', () =>
   withClock(async (clock) => {
     const left: boolean[] = []
     await Promise.all(
@@ -70,7 +70,7 @@ test('who goes on in a turn of his own has all of it, however long the one befor
     assert.equal(left, [false, false, false])
   }))
 
-test('while a read waits, a slice of work is as long as its own, and as short as before when none does', () =>
+test('a slice of work is as long as that of a read while one waits, and short again afterwards', () =>
   withClock(async (clock) => {
     const work = nextTurn()
     const read = nextTurn(2)
@@ -87,7 +87,7 @@ test('while a read waits, a slice of work is as long as its own, and as short as
     assert.instance(breathe(alone as number), Promise)
   }))
 
-test('steps lead to the same in one go and in slices', async () => {
+test('runSteps() and runInSlices() return the same result', async () => {
   function* steps(): Generator<void, number> {
     let sum = 0
     for (let i = 0; i < 5; i++) {
