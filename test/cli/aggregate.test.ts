@@ -10,7 +10,7 @@ const documents = [
   { _id: 3, lang: 'en', n: 5, at: new Date('2024-01-01T00:00:00Z') }
 ]
 
-test('aggregate prints what a pipeline gives, explains it, and refuses what is none', async () => {
+test('aggregate prints the results of a pipeline, explains it, and refuses malformed pipelines', async () => {
   await inTemporaryDirectory(async (path) => {
     {
       await using db = await open(path('db'))
@@ -44,7 +44,7 @@ test('aggregate prints what a pipeline gives, explains it, and refuses what is n
   })
 })
 
-test('aggregate with $out or $merge writes and prints nothing; an explanation does not write', async () => {
+test('aggregate with $out or $merge writes and prints nothing, and with --explain does not write', async () => {
   await inTemporaryDirectory(async (path) => {
     {
       await using db = await open(path('db'))

@@ -10,7 +10,7 @@ async function fill(location: string, count: number, store: 'lsm' | 'level'): Pr
 }
 
 for (const store of ['lsm', 'level'] as const) {
-  test(`backup makes the same database on ${store} once more, and nothing where something is`, () =>
+  test(`backup copies a database on ${store}, and refuses a target that exists`, () =>
     inTemporaryDirectory(async (path) => {
       await fill(path('db'), 3000, store)
       const { code, stdout, stderr } = await runCli(['backup', path('db'), path('copy')])
@@ -26,9 +26,9 @@ for (const store of ['lsm', 'level'] as const) {
 }
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-  test(`${signal} in the middle of a backup leaves nothing under its name, and the next one leaves nothing else`, () =>
+  test(`${signal} during a backup leaves no backup, and the next backup leaves no other file`, () =>
     inTemporaryDirectory(async (path) => {
-      // On level, where every entry is read: elsewhere it is over too soon.
+      // On level, where every entry is read: with lsm it ends too soon.
       await fill(path('db'), 12_000, 'level')
       const interrupted = await interruptWhileFilling(['backup', path('db'), path('copy')], path('copy'), signal)
       assert.not(existsSync(path('copy')))

@@ -1,4 +1,4 @@
-/** `petaldb bench`: what it reports, what it leaves behind, and what it refuses. */
+/** `petaldb bench`: its report, the files it leaves, and the arguments it refuses. */
 import { readdirSync, writeFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -8,7 +8,7 @@ import type { Document } from '../../src/index.ts'
 import { queryClassNames } from '../../src/workload/index.ts'
 import { type Child, inTemporaryDirectory, linesOf, readAll, runCli, startCli } from './run-cli.ts'
 
-/** The command makes its temporary directory in one of the test. */
+/** Makes the command create its temporary directory in the given one. */
 async function withTemporaryFilesIn(directory: string, work: () => Promise<void>): Promise<void> {
   const before = process.env.TMPDIR
   process.env.TMPDIR = directory
@@ -20,12 +20,12 @@ async function withTemporaryFilesIn(directory: string, work: () => Promise<void>
   }
 }
 
-/** tsx has files of its own there. */
+/** The directories of the command in `directory`, where tsx has files too. */
 function workDirectories(directory: string): readonly string[] {
   return readdirSync(directory).filter((name) => name.startsWith('petaldb-'))
 }
 
-test('every class of query is timed with the index and without it, and nothing is left behind', () =>
+test('bench times every class of query with and without the index, and leaves no files', () =>
   inTemporaryDirectory((path) =>
     withTemporaryFilesIn(path('.'), async () => {
       const { code, stdout, stderr } = await runCli(['bench', '--count', '1000', '--rounds', '1', '--json'])
@@ -50,7 +50,7 @@ test('every class of query is timed with the index and without it, and nothing i
     })
   ))
 
-test('what is kept is what was measured, and is not measured over', () =>
+test('bench --keep keeps the tweets and the database, and refuses a directory that is not empty', () =>
   inTemporaryDirectory(async (path) => {
     const args = ['bench', '--count', '200', '--seed', '7', '--rounds', '1', '--keep', path('kept')]
     const { code, stdout, stderr } = await runCli(args)
@@ -74,7 +74,7 @@ async function interruptOnce({ process: child, outcome }: Child, isThere: () => 
   return outcome
 }
 
-test('Ctrl-C leaves nothing behind: while tweets are made, and between queries', () =>
+test('Ctrl-C leaves no files, both while tweets are generated and between queries', () =>
   inTemporaryDirectory((path) =>
     withTemporaryFilesIn(path('.'), async () => {
       const making = startCli(['bench', '--count', '1000000'])
@@ -94,7 +94,7 @@ test('Ctrl-C leaves nothing behind: while tweets are made, and between queries',
     })
   ))
 
-test('a second Ctrl-C does not wait, and leaves nothing behind either', () =>
+test('SIGTERM right after Ctrl-C leaves no files either', () =>
   inTemporaryDirectory((path) =>
     withTemporaryFilesIn(path('.'), async () => {
       const child = startCli(['bench', '--count', '1000000'])
@@ -107,7 +107,7 @@ test('a second Ctrl-C does not wait, and leaves nothing behind either', () =>
     })
   ))
 
-test('calls that make no sense are refused in one line', () =>
+test('bench refuses malformed arguments with one line', () =>
   inTemporaryDirectory(async (path) => {
     writeFileSync(path('file'), '')
     const cases: readonly (readonly [args: readonly string[], code: number, message: RegExp])[] = [
@@ -130,7 +130,7 @@ async function* stream(...documents: readonly Document[]): AsyncGenerator<Docume
   yield* documents
 }
 
-test('documents differ when one is changed, missing, added or out of order', async () => {
+test('areSame() is false when a document is changed, missing, added or out of order', async () => {
   const a: Document = { _id: 1 }
   const b: Document = { _id: 2, tags: ['x'] }
   assert.is(await areSame(stream(a, b), stream({ ...a }, { ...b })), true)
@@ -141,7 +141,7 @@ test('documents differ when one is changed, missing, added or out of order', asy
   assert.is(await areSame(stream(a, b), stream(b, a)), false)
 })
 
-test('a report says plainly which queries did not find the same documents', () => {
+test('the report names the queries that did not find the same documents', () => {
   const query = { name: 'in', title: '$in of ten', hits: 50, firstMilliseconds: 1.25, warmMilliseconds: 0.069 }
   const text = benchText({
     machine: 'abacus',

@@ -12,7 +12,7 @@ async function fill(location: string, count: number, store: 'lsm' | 'level' = 'l
 
 const storeOf = (location: string): string => JSON.parse(readFileSync(join(location, 'PETALDB'), 'utf8')).store
 
-test('copy converts a database from one engine to the other and back, and verify finds nothing wrong', () =>
+test('copy converts a database from one engine to the other and back, and verify finds no problem', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('old'), 2000)
     const there = await runCli(['copy', path('old'), path('new')])
@@ -31,7 +31,7 @@ test('copy converts a database from one engine to the other and back, and verify
     assert.equal(readdirSync(path('.')).sort(), ['back', 'new', 'old'])
   }))
 
-test('copy refuses a target that is there, and a source that is not, and makes nothing', () =>
+test('copy refuses a target that exists and a source that does not, and creates no files', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('old'), 10)
     mkdirSync(path('empty'))
@@ -49,7 +49,7 @@ test('copy refuses a target that is there, and a source that is not, and makes n
   }))
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-  test(`${signal} leaves no copy, and the source as it was; the next copy leaves nothing else`, () =>
+  test(`${signal} during a copy leaves no copy and an unchanged source, and the next copy leaves no other file`, () =>
     inTemporaryDirectory(async (path) => {
       await fill(path('old'), 12_000)
       const interrupted = await interruptWhileFilling(['copy', path('old'), path('new')], path('new'), signal)
@@ -67,7 +67,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     }))
 }
 
-test('verify prints what is wrong and fails', () =>
+test('verify prints the problems and fails', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('db'), 8000, 'lsm')
     const [table = ''] = readdirSync(path('db')).filter((name) => name.endsWith('.sst'))

@@ -32,7 +32,7 @@ function assertMisused({ code, stdout, stderr }: Outcome, message: RegExp): void
   assert.match(stderr, /^usage: petaldb /m)
 }
 
-test('help and version go to standard output with status 0', async () => {
+test('help and version are printed to standard output with status 0', async () => {
   const [help, forImport, version] = await Promise.all([
     runCli([]),
     runCli(['import', '--help']),
@@ -47,14 +47,14 @@ test('help and version go to standard output with status 0', async () => {
   assert.match(version.stdout, /^\d+\.\d+\.\d+/)
 })
 
-test('short forms ask for help and version too', async () => {
+test('-h and -v print help and version', async () => {
   const [help, forFind, version] = await Promise.all([runCli(['-h']), runCli(['find', '-h']), runCli(['-v'])])
   assert.match(help.stdout, /^petaldb <command> \[arguments\]\n/)
   assert.match(forFind.stdout, /^petaldb find <db> \[filter\] \[options\]\n/)
   assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('wrong usage is status 2 with the usage line', () =>
+test('wrong usage fails with status 2 and prints the usage line', () =>
   inTemporaryDirectory(async (path) => {
     const [unknown, json] = await Promise.all([runCli(['frobnicate']), runCli(['find', path('db'), "{lang: 'en'}"])])
     assertMisused(unknown, /^petaldb: there is no command 'frobnicate'$/m)
@@ -62,7 +62,7 @@ test('wrong usage is status 2 with the usage line', () =>
     assert.equal(readdirSync(path('.')), [], 'nothing was made')
   }))
 
-test('what cannot be opened or read is status 1 and one line, and is left alone', () =>
+test('a database or file that cannot be opened or read fails with status 1 and one line, and is left unchanged', () =>
   inTemporaryDirectory(async (path) => {
     mkdirSync(path('other'))
     writeFileSync(path('other/notes.txt'), 'mine')
@@ -78,19 +78,19 @@ test('what cannot be opened or read is status 1 and one line, and is left alone'
     assert.equal(readdirSync(path('other')), ['notes.txt'])
   }))
 
-test('an error of the file system names the path', () => {
+test('a file system error names the path', () => {
   const error = Object.assign(new Error('EACCES: …'), { code: 'EACCES', path: '/srv/db' })
   assert.is(describeError(error), '/srv/db: permission denied (EACCES)')
 })
 
-test('a database that is open elsewhere is in use', () =>
+test('a database that is open elsewhere is refused as in use', () =>
   inTemporaryDirectory(async (path) => {
     await using db = await open(path('db'))
     await db.insertOne({ _id: 1 })
     assertFailed(await runCli(['count', path('db')]), /db is in use .*\(DBPathInUse\)$/m)
   }))
 
-test('filters the library refuses and collections there are none of are status 1; so is an _id that is not there', () =>
+test('refused filters, missing collections and missing documents fail with status 1', () =>
   inTemporaryDirectory(async (path) => {
     await insert(path('db'), [{ _id: 1 }])
     assertFailed(await runCli(['find', path('db'), '{"a":{"$foo":1}}']), /\$foo at 'a': .* \(BadValue\)$/m)
@@ -100,7 +100,7 @@ test('filters the library refuses and collections there are none of are status 1
     assert.equal(readdirSync(path('.')), ['db'])
   }))
 
-test('whoever closes the pipe early sees no error', () =>
+test('closing the pipe early causes no error', () =>
   inTemporaryDirectory(async (path) => {
     await insert(
       path('db'),
@@ -119,7 +119,7 @@ test('whoever closes the pipe early sees no error', () =>
     }
   }))
 
-test('where nothing more can be written the reason is told, and of an import how far it came', () =>
+test('a failed write is reported with its reason and, for an import, the number of imported documents', () =>
   inTemporaryDirectory(async (path) => {
     const lines = Array.from({ length: 4000 }, (_, _id) => JSON.stringify({ _id, text: `${_id} `.repeat(200) }))
     writeFileSync(path('lines.ndjson'), lines.join('\n'))

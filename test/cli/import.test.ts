@@ -6,7 +6,7 @@ import { inTemporaryDirectory, linesOf, readAll, runCli, startCli } from './run-
 
 const good = (id: number): string => `{"_id":${id}}`
 
-test('bad lines are reported with file and number and skipped', () =>
+test('bad lines are reported with file and line number, and skipped', () =>
   inTemporaryDirectory(async (path) => {
     const lines = [
       good(1),
@@ -21,7 +21,7 @@ test('bad lines are reported with file and number and skipped', () =>
       '{"_id":5,"a":"\xff"}',
       good(6)
     ]
-    // Latin-1: the one character beyond ASCII becomes a byte that UTF-8 does not have.
+    // Latin-1: the one character beyond ASCII becomes a byte that is invalid in UTF-8.
     writeFileSync(path('bad.ndjson'), Buffer.from(lines.join('\n'), 'latin1'))
     const { code, stdout, stderr } = await runCli(['import', path('db'), path('bad.ndjson')])
     assert.is(code, 1)
@@ -46,7 +46,7 @@ test('bad lines are reported with file and number and skipped', () =>
     assert.match(reports.get(10) ?? '', /UTF-8/)
   }))
 
-test('--strict keeps everything before the first bad line and nothing after it', () =>
+test('--strict stops at the first bad line and keeps everything before it', () =>
   inTemporaryDirectory(async (path) => {
     const outcome = await runCli(['import', path('db'), '-', '--strict'], `${good(1)}\n${good(2)}\nnope\n${good(3)}\n`)
     assert.is(outcome.code, 1)
@@ -64,7 +64,7 @@ test('--strict keeps everything before the first bad line and nothing after it',
     )
   }))
 
-test('--strict counts what was imported beside the refused line', () =>
+test('--strict counts the documents imported before the refused line', () =>
   inTemporaryDirectory(async (path) => {
     const { code, stdout } = await runCli(
       ['import', path('db'), '-', '--strict', '--json'],
@@ -75,7 +75,7 @@ test('--strict counts what was imported beside the refused line', () =>
     assert.is((await readAll(path('db'))).length, 2)
   }))
 
-test('an import that skipped something fails, unless --skip-bad is given and something was imported', () =>
+test('an import that skipped a line fails, unless --skip-bad is given and a document was imported', () =>
   inTemporaryDirectory(async (path) => {
     const skipping = await runCli(['import', path('db'), '-'], `${good(1)}\nnope\n${good(2)}\n`)
     assert.is(skipping.code, 1)
@@ -93,14 +93,14 @@ test('an import that skipped something fails, unless --skip-bad is given and som
     assert.is((await readAll(path('db'))).length, 3)
   }))
 
-test('an import of nothing but bad lines fails', () =>
+test('an import of only bad lines fails', () =>
   inTemporaryDirectory(async (path) => {
     const { code, stdout } = await runCli(['import', path('db'), '-'], '{"a":1\n"a"\n')
     assert.is(code, 1)
     assert.match(stdout, /^imported 0 documents, skipped 2, /)
   }))
 
-test('an array, and documents over several lines, are imported as lines are', () =>
+test('an array and documents spread over several lines are imported like lines', () =>
   inTemporaryDirectory(async (path) => {
     const documents = Array.from({ length: 300 }, (_, i) => ({ _id: i, text: 'a\nb', tags: [{ n: i }, []], empty: {} }))
     const spellings: Record<string, string | Uint8Array> = {
@@ -120,7 +120,7 @@ test('an array, and documents over several lines, are imported as lines are', ()
     }
   }))
 
-test('documents of an array that cannot be imported are told by their place in it', () =>
+test('bad documents of an array, or spread over lines, are reported by their number', () =>
   inTemporaryDirectory(async (path) => {
     const { code, stdout, stderr } = await runCli(
       ['import', path('db'), '-'],
@@ -140,7 +140,7 @@ test('documents of an array that cannot be imported are told by their place in i
     assert.match(spread.stderr, /^petaldb: stdin, document 2: /)
   }))
 
-test('an array that ends too early, or is none, fails, and what came before is kept', () =>
+test('an array that is truncated or malformed fails, and the elements before the error are kept', () =>
   inTemporaryDirectory(async (path) => {
     const cut = await runCli(['import', path('db'), '-'], `[${good(1)},${good(2)},{"_id":`)
     assert.is(cut.code, 1)
@@ -152,7 +152,7 @@ test('an array that ends too early, or is none, fails, and what came before is k
     assert.is((await readAll(path('db'))).length, 4)
   }))
 
-test('gzip is recognised by content, on standard input too; byte order mark and CRLF are tolerated', () =>
+test('gzip is recognised by content, even on standard input; a byte order mark and CRLF are accepted', () =>
   inTemporaryDirectory(async (path) => {
     // Two members: files that were compressed one by one and concatenated.
     const bytes = Buffer.concat([gzipSync(`\ufeff${good(1)}\r\n\r\n`), gzipSync(`${good(2)}\r\n${good(3)}`)])
@@ -163,7 +163,7 @@ test('gzip is recognised by content, on standard input too; byte order mark and 
     assert.equal({ imported, skipped }, { imported: 3, skipped: 0 })
   }))
 
-test('a compressed file that ends too early fails, and what came before is kept', () =>
+test('a truncated compressed file fails, and the documents before its end are kept', () =>
   inTemporaryDirectory(async (path) => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `{"_id":${i},"r":${Math.sin(i)}}\n`).join('')
     const whole = gzipSync(lines)
@@ -176,7 +176,7 @@ test('a compressed file that ends too early fails, and what came before is kept'
     assert.ok(length > 1000, `${length} documents`)
   }))
 
-test('what stands behind the compressed data costs no line in front of it', () =>
+test('bytes after the compressed data fail the import, but all lines before them are kept', () =>
   inTemporaryDirectory(async (path) => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `{"_id":${i},"r":${Math.sin(i)}}\n`).join('')
     const whole = gzipSync(lines)
@@ -192,7 +192,7 @@ test('what stands behind the compressed data costs no line in front of it', () =
     assert.is((await readAll(path('db'))).length, 20_000)
   }))
 
-test('a line of 100 MB is skipped without being held', () =>
+test('a line of 100 MB is skipped without being held in memory', () =>
   inTemporaryDirectory(async (path) => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the child that evaluates it
     const printPeak = 'process.on("exit",()=>process.stderr.write(`peak ${process.resourceUsage().maxRSS}\\n`))'

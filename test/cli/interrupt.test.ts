@@ -10,7 +10,7 @@ function importedCount({ stdout, stderr }: Outcome): number {
   return Number(printed[1]?.replaceAll(',', ''))
 }
 
-/** Writes documents at the child's pace until `count` of them are on their way, or the child is gone. */
+/** Writes `count` documents at the child's pace; stops if the child has ended. */
 async function feed({ process: child }: Child, count: number, start = 0): Promise<void> {
   for (const tweet of generateTweets({ count, start })) {
     const failure = await new Promise((resolve) => child.stdin.write(`${JSON.stringify(tweet)}\n`, resolve))
@@ -18,7 +18,7 @@ async function feed({ process: child }: Child, count: number, start = 0): Promis
   }
 }
 
-test('Ctrl-C in the middle of an import keeps exactly what is printed', () =>
+test('Ctrl-C during an import keeps exactly as many documents as are reported', () =>
   inTemporaryDirectory(async (path) => {
     const child = startCli(['import', path('db'), '-', '--batch', '200'])
     await feed(child, 3000)
@@ -32,7 +32,7 @@ test('Ctrl-C in the middle of an import keeps exactly what is printed', () =>
     assert.is((await readAll(path('db'))).length, imported)
   }))
 
-test('Ctrl-C while standard input is silent ends the import, and half a line is no bad line', () =>
+test('Ctrl-C ends an import that waits for input, and half a line is not reported as bad', () =>
   inTemporaryDirectory(async (path) => {
     const child = startCli(['import', path('db'), '-'])
     await feed(child, 1500)
@@ -44,7 +44,7 @@ test('Ctrl-C while standard input is silent ends the import, and half a line is 
     assert.is((await readAll(path('db'))).length, importedCount(outcome))
   }))
 
-test('Ctrl-C leaves no part of a generated file', () =>
+test('Ctrl-C leaves no incomplete generated file', () =>
   inTemporaryDirectory(async (path) => {
     const child = startCli(['generate', 'tweets', '--count', '10000000', '--out', path('tweets.ndjson')])
     while (readdirSync(path('.')).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))

@@ -1,9 +1,9 @@
-/** How documents stand in a file is told by its beginning, and a line that is damaged does not make another layout of it. */
+/** layoutOf() detects how documents are laid out in a file from its first bytes, even if the first line is damaged. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Layout, layoutOf } from '../../src/cli/layout.ts'
 
-/** Of all of it, and what it takes to tell. */
+/** The layout of a text, and the number of bytes needed to detect it. */
 function told(text: string): [layout: Layout | undefined, bytes: number] {
   const bytes = Buffer.from(text)
   let seen = 0
@@ -60,17 +60,17 @@ const layouts: Readonly<Record<Layout, readonly string[]>> = {
 }
 
 for (const [layout, texts] of Object.entries(layouts)) {
-  test(`${layout} are told`, () => {
+  test(`layoutOf() detects: ${layout}`, () => {
     for (const text of texts) assert.is(told(text)[0], layout, JSON.stringify(text))
   })
 }
 
-test('a first line that is a document is taken at once, whatever comes and when', () => {
+test('a first line that is a document, or not JSON, is decisive at once', () => {
   assert.equal(told('{"a":1}\n{"a":2}\n'), ['lines', 8])
   assert.equal(told('nonsense'), ['lines', 1])
 })
 
-test('what is too long to be looked at is an array, or lines', () => {
+test('a text whose first line is too long is taken for an array if it starts with [, otherwise for lines', () => {
   const long = 'x'.repeat(100_000)
   assert.is(layoutOf(Buffer.from(`[{"a":"${long}`), false), 'array')
   assert.is(layoutOf(Buffer.from(`{"a":"${long}`), false), 'lines')

@@ -14,7 +14,7 @@ async function writeTwoLines(writer: LineWriter): Promise<void> {
   await writer.flush()
 }
 
-test('a file appears as a whole, an older one is replaced', () =>
+test('writeFile() replaces an older file only once the new one is complete', () =>
   inTemporaryDirectory(async (path) => {
     writeFileSync(path('out'), 'old')
     await writeFile(path('out'), async (writer) => {
@@ -25,7 +25,7 @@ test('a file appears as a whole, an older one is replaced', () =>
     assert.equal(readdirSync(path('.')), ['out'])
   }))
 
-test('a failure leaves the older file, and nothing beside it', () =>
+test('a failed write leaves the older file and no others', () =>
   inTemporaryDirectory(async (path) => {
     for (const name of ['out', 'out.gz']) {
       writeFileSync(path(name), 'old')
@@ -39,7 +39,7 @@ test('a failure leaves the older file, and nothing beside it', () =>
     assert.equal(readdirSync(path('.')).sort(), ['out', 'out.gz'])
   }))
 
-test('a named pipe is written to, not replaced by a file', () =>
+test('a named pipe is written to and not replaced by a file', () =>
   inTemporaryDirectory(async (path) => {
     execFileSync('mkfifo', [path('pipe')])
     const [text] = await Promise.all([readFile(path('pipe'), 'utf8'), writeFile(path('pipe'), writeTwoLines)])
@@ -48,7 +48,7 @@ test('a named pipe is written to, not replaced by a file', () =>
     assert.equal(readdirSync(path('.')), ['pipe'])
   }))
 
-test('a symbolic link stays a link, its target gets the content', () =>
+test('a symbolic link stays a link, and its target gets the content', () =>
   inTemporaryDirectory(async (path) => {
     writeFileSync(path('target'), 'old')
     symlinkSync('target', path('link'))
@@ -57,7 +57,7 @@ test('a symbolic link stays a link, its target gets the content', () =>
     assert.is(readFileSync(path('target'), 'utf8'), 'one\ntwo\n')
   }))
 
-test('a directory and a missing folder are refused before anything is made', () =>
+test('a directory and a path in a missing folder are refused, and no file is created', () =>
   inTemporaryDirectory(async (path) => {
     mkdirSync(path('folder'))
     for (const name of ['folder', 'no/such/file']) {

@@ -9,7 +9,7 @@ import { prettyJson } from '../../src/cli/pretty-json.ts'
 import { renderProgress } from '../../src/cli/progress.ts'
 import { documentOf, wholeNumber } from '../../src/cli/values.ts'
 
-test('progress shows bar, rate and time left when the size is known', () => {
+test('progress shows a bar, the rate and the time left if the size is known', () => {
   const line = renderProgress({ documents: 5000, bytes: 50, totalBytes: 200 }, 1000)
   assert.is(line, '[=====>                  ]  25 %  5,000 documents  5,000/s  ETA 0:03')
   assert.is(renderProgress({ documents: 10, bytes: 2048, totalBytes: undefined }, 1000), '2.0 KiB  10 documents  10/s')
@@ -20,7 +20,7 @@ test('progress shows bar, rate and time left when the size is known', () => {
   assert.match(renderProgress({ documents: 0, bytes: 0, totalBytes: 10 }, 0), /0 % {2}0 documents {2}0\/s$/)
 })
 
-test('numbers are as people write them', () => {
+test('sizes, times, percentages and tables are formatted for people', () => {
   assert.equal([0, 1023, 1536, 5 * 2 ** 30].map(formatBytes), ['0 B', '1,023 B', '1.5 KiB', '5.0 GiB'])
   assert.equal([0.123, 45, 1500, 65_000, 7_380_000].map(formatDuration), [
     '0.12 ms',
@@ -42,7 +42,7 @@ test('numbers are as people write them', () => {
   )
 })
 
-test('an error in a JSON argument is pointed at', () => {
+test('an error in a JSON argument is shown with its position', () => {
   try {
     documentOf('the filter', `{"a": 1, b: 2}`)
     assert.unreachable()
@@ -54,7 +54,7 @@ test('an error in a JSON argument is pointed at', () => {
   assert.throws(() => documentOf('the filter', '{"a": {"$oid": "xyz"}}'), /the filter: \$oid cannot hold/)
 })
 
-test('commands refuse what they cannot be called with', async () => {
+test('commands refuse missing, unexpected and malformed arguments', async () => {
   const refusals: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [['import', 'db'], /^<file\.json\[\.gz\] \| -> is missing$/],
     [['find', 'db', '--limt', '3'], /^Unknown option '--limt'$/],
@@ -79,7 +79,7 @@ test('commands refuse what they cannot be called with', async () => {
   }
 })
 
-test('whole numbers are whole', () => {
+test('wholeNumber() accepts only whole numbers from the minimum on', () => {
   assert.is(wholeNumber('--limit', '12'), 12)
   for (const text of ['', '-1', '1.5', '1e3', 'x', '9007199254740993']) {
     assert.throws(() => wholeNumber('--limit', text), /takes a whole number/, text)
@@ -87,7 +87,7 @@ test('whole numbers are whole', () => {
   assert.throws(() => wholeNumber('--batch', '0', 1), /at least 1/)
 })
 
-test('an id on the command line is JSON, text, or an ObjectId', () => {
+test('an id on the command line may be JSON, text or an ObjectId', () => {
   assert.equal(possibleIds('7'), [7])
   assert.equal(possibleIds('"7"'), ['7'])
   assert.equal(possibleIds('anna'), ['anna'])
@@ -99,7 +99,7 @@ test('an id on the command line is JSON, text, or an ObjectId', () => {
   assert.is(possibleIds('123456789012345678901234').length, 3)
 })
 
-test('colours change no character of the JSON', () => {
+test('colours change no characters of the JSON', () => {
   const json = '{"a \\"b\\": c":[1,-2.5e-7,"x: 1",true,null],"d":{}}'
   const coloured = prettyJson(json, true)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters

@@ -1,4 +1,4 @@
-/** On a mount that is read-only, or full, where this machine lets us make one: permissions do not stop root. */
+/** Databases on a read-only or full mount, because permissions do not stop root. Skipped where mounting is refused. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const node = [process.execPath, ...loader].join(' ')
 const petaldb = `${node} ${program('src/cli/main.ts')}`
 
-/** Runs a script with a mount of `directory` over itself that is read-only; `$petaldb` is the command line. */
+/** Runs a script with `directory` mounted read-only over itself; `$petaldb` is the command line. */
 function runReadOnly(directory: string, script: string) {
   const mount = 'mount --bind "$directory" "$directory" && mount -o remount,ro,bind "$directory" || exit 99'
   const env = { ...process.env, directory, petaldb, NO_COLOR: '1' }
@@ -30,7 +30,7 @@ const canMount = await (async () => {
 
 const testMounted = canMount ? test : test.skip
 
-testMounted('a database on a read-only mount is read, verified and backed up, and no command changes it', () =>
+testMounted('a database on a read-only mount can be read, verified and backed up, and no command changes it', () =>
   inTemporaryDirectory(async (path) => {
     mkdirSync(path('m'))
     await using db = await open(path('m/db'))
@@ -58,7 +58,7 @@ testMounted('a database on a read-only mount is read, verified and backed up, an
   })
 )
 
-testMounted('a database of LevelDB there is refused, and the error says why', () =>
+testMounted('a LevelDB database on a read-only mount is refused, and the error says why', () =>
   inTemporaryDirectory(async (path) => {
     mkdirSync(path('m'))
     await using db = await open(path('m/db'), { store: 'level' })
@@ -71,7 +71,7 @@ testMounted('a database of LevelDB there is refused, and the error says why', ()
   })
 )
 
-testMounted('a database that was killed on a disk that is full by now is counted and verified', () =>
+testMounted('a database can be counted and verified after its process was killed and the disk has become full', () =>
   inTemporaryDirectory(async (path) => {
     mkdirSync(path('m'))
     const insert = `import { open } from '${program('src/index.ts')}'

@@ -14,7 +14,7 @@ async function dead(location: string): Promise<number> {
   return (await db.index.stats()).dead
 }
 
-test('reindex leaves no dead document in the index, and every document where it was', () =>
+test('reindex removes dead documents from the index and changes no document', () =>
   inTemporaryDirectory(async (path) => {
     await fillAndReplace(path('db'))
     const before = await readAll(path('db'))
@@ -26,7 +26,7 @@ test('reindex leaves no dead document in the index, and every document where it 
     assert.equal(await readAll(path('db')), before)
   }))
 
-test('reindex --json tells its outcome to programs', () =>
+test('reindex --json prints its outcome as JSON', () =>
   inTemporaryDirectory(async (path) => {
     await fillAndReplace(path('db'))
     const { stdout, stderr } = await runCli(['reindex', path('db'), '--json'])
@@ -36,7 +36,7 @@ test('reindex --json tells its outcome to programs', () =>
     assert.ok(seconds > 0 && indexBytes > 0, stdout)
   }))
 
-test('reindex --every goes on until Ctrl-C, which is harmless', () =>
+test('reindex --every runs until Ctrl-C and leaves a rebuilt index', () =>
   inTemporaryDirectory(async (path) => {
     await fillAndReplace(path('db'))
     const { process, outcome } = startCli(['reindex', path('db'), '--every', '1h'])
@@ -46,7 +46,7 @@ test('reindex --every goes on until Ctrl-C, which is harmless', () =>
     assert.is(await dead(path('db')), 0)
   }))
 
-test('reindex says what is wrong with its arguments', () =>
+test('reindex refuses a missing database and a malformed --every', () =>
   inTemporaryDirectory(async (path) => {
     assert.is((await runCli(['reindex', path('nowhere')])).code, 1)
     const { code, stderr } = await runCli(['reindex', path('nowhere'), '--every', 'hour'])

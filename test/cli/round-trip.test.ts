@@ -12,7 +12,7 @@ const special = [
   '{"_id":"bytes","data":{"$binary":{"base64":"AAEC","subType":"00"}},"text":"é\\u2028\\n"}'
 ]
 
-test('what is imported can be found, counted, got, exported, and imported again', () =>
+test('imported documents can be found, counted, got, aggregated, exported and imported again', () =>
   inTemporaryDirectory(async (path) => {
     const tweets = [...generateTweets({ count: 1500, seed: 7 })]
     const input = `${[...tweets.map((tweet) => JSON.stringify(tweet)), ...special].join('\n')}\n`
@@ -53,7 +53,7 @@ test('what is imported can be found, counted, got, exported, and imported again'
     assert.equal(linesOf(again.stdout), relaxed)
   }))
 
-test('explain tells the plan, readably and as JSON; stats tell documents and index', () =>
+test('find --explain prints the plan as text or JSON, and stats prints the numbers of documents and segments', () =>
   inTemporaryDirectory(async (path) => {
     await using db = await open(path('db'))
     await db.insertMany(generateTweets({ count: 300 }))
@@ -70,7 +70,7 @@ test('explain tells the plan, readably and as JSON; stats tell documents and ind
     assert.match((await runCli(['stats', path('db')])).stdout, /^default: 300 documents, 1 segment/)
   }))
 
-test('paths are a table, with examples that are cut, and JSON', () =>
+test('paths prints a table with shortened examples, or JSON', () =>
   inTemporaryDirectory(async (path) => {
     const documents = [
       { _id: 1, at: { $date: '2024-01-02T03:04:05Z' } },

@@ -14,7 +14,7 @@ export interface Outcome {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
-  /** But for progress. */
+  /** Without progress lines. */
   readonly stderr: string
 }
 
@@ -23,12 +23,12 @@ export interface Child {
   readonly outcome: Promise<Outcome>
 }
 
-/** @param nodeArguments further arguments of Node itself */
+/** @param nodeArguments further arguments for Node itself */
 export function startCli(args: readonly string[], nodeArguments: readonly string[] = []): Child {
   return start([process.execPath, ...loader, ...nodeArguments, program('src/cli/main.ts'), ...args])
 }
 
-/** No file that the process writes becomes longer: as on a disk that is full. */
+/** Runs the command with a limit on the length of the files it writes, as if the disk were full. */
 export function runCliWithShortFiles(maxFileBytes: number, args: readonly string[]): Promise<Outcome> {
   const limited = `ulimit -f ${maxFileBytes / 512}; exec "$@"`
   const child = start(['sh', '-c', limited, 'sh', process.execPath, ...loader, program('src/cli/main.ts'), ...args])
@@ -55,7 +55,7 @@ function start([executable = '', ...args]: readonly string[]): Child {
   return { process: child, outcome }
 }
 
-/** @param input what standard input gives; nothing by default */
+/** @param input content of standard input; empty by default */
 export function runCli(args: readonly string[], input: string | Uint8Array = ''): Promise<Outcome> {
   const child = startCli(args)
   child.process.stdin.end(input)
@@ -63,8 +63,8 @@ export function runCli(args: readonly string[], input: string | Uint8Array = '')
 }
 
 /**
- * Runs a command that makes a directory, and sends it a signal while it fills it under another name. Where processors are
- * busy it may be complete before the signal comes: then once more.
+ * Runs a command that creates a directory, and sends it a signal while it fills the directory under a temporary name.
+ * Retries if the command completes before the signal arrives, as it may when processors are busy.
  */
 export async function interruptWhileFilling(
   args: readonly string[],
@@ -91,7 +91,7 @@ export function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '')
 }
 
-/** What a database holds, asked of the library; any document that cannot be read fails. */
+/** Reads a database's documents through the library; throws if one cannot be read. */
 export async function readAll(location: string): Promise<readonly Document[]> {
   await using db = await open(location, { createIfMissing: false })
   const documents = await db.find({}, { sort: { $natural: 1 }, hint: 'scan' }).toArray()
@@ -99,7 +99,7 @@ export async function readAll(location: string): Promise<readonly Document[]> {
   return documents
 }
 
-/** A directory of its own for the test, removed at its end. */
+/** Runs a test with a directory that is removed at its end. */
 export async function inTemporaryDirectory(work: (path: (name: string) => string) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'petaldb-cli-'))
   try {

@@ -1,4 +1,4 @@
-/** The shell answers one line after the other, as a program that is piped into it and at a terminal. */
+/** `petaldb shell`: answers line after line, from a pipe or at a terminal. */
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
@@ -16,7 +16,7 @@ async function fill(path: string): Promise<void> {
   await db.insertMany(Array.from({ length: 50 }, (_, i) => ({ _id: i, lang: `l${i % 3}`, at: new Date(i) })))
 }
 
-test('lines that are piped are answered in their order, promises and cursors waited for', () =>
+test('piped lines are answered in order, and promises and cursors are awaited', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('db'))
     const { code, stdout } = await runCli(
@@ -60,7 +60,7 @@ test('lines that are piped are answered in their order, promises and cursors wai
     assert.is(code, 0)
   }))
 
-test('values are spelled as in shells of MongoDB, with new or without it, and are those of the library', () =>
+test('ObjectId(), ISODate() and the like work as in the MongoDB shell, and so do show commands', () =>
   inTemporaryDirectory(async (path) => {
     const hex = '0123456789abcdef01234567'
     const uuid = '01234567-89ab-4def-8123-456789abcdef'
@@ -106,10 +106,10 @@ test('values are spelled as in shells of MongoDB, with new or without it, and ar
     assert.is(code, 1)
   }))
 
-test('lines that are there before the database is open are answered, however long it takes', () =>
+test('lines that arrive before the database is open are answered, however long opening takes', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('db'))
-    // Every look at the clock finds that the turn has been long.
+    // Whenever the clock is read, the turn seems to have been long.
     const slowly = 'let n = 0; const { now } = performance; performance.now = () => now.call(performance) + (n += 5)'
     const child = startCli(['shell', path('db')], ['--import', `data:text/javascript,${encodeURIComponent(slowly)}`])
     child.process.stdin.end('1 + 1\ndb.countDocuments()\n')
@@ -118,7 +118,7 @@ test('lines that are there before the database is open are answered, however lon
     assert.is(code, 0)
   }))
 
-test('what goes wrong is told, and the next line answered', () =>
+test('errors are reported, and the following lines are answered', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('db'))
     const { code, stdout } = await runCli(
@@ -137,7 +137,7 @@ test('what goes wrong is told, and the next line answered', () =>
     assert.is((await runCli(['shell', path('none')])).code, 1)
   }))
 
-test('piped lines that end within a statement are told of', () =>
+test('piped input that ends within a statement is reported and not run', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('db'))
     for (const unfinished of ['db.insertOne({ _id: "x" }', 'db.deleteMany(\n  {}', '{ a:', 'await db.get(']) {
@@ -152,7 +152,7 @@ test('piped lines that end within a statement are told of', () =>
 const enter = '\r'
 const interrupt = '\u0003'
 
-/** A terminal that somebody types at. */
+/** A simulated terminal. */
 class Terminal {
   readonly #input = new PassThrough()
   readonly #output = new PassThrough()
@@ -172,7 +172,7 @@ class Terminal {
     this.running = this.#session.run()
   }
 
-  /** Types, and waits until something is shown. @returns what was shown since */
+  /** Types keys and waits for output that matches. @returns the output since then */
   async type(keys: string, awaited: RegExp): Promise<string> {
     this.#shown = ''
     this.#input.write(keys)
@@ -184,7 +184,7 @@ class Terminal {
   }
 }
 
-test('a cursor is shown in pages, and Ctrl-C ends a question and not the shell', () =>
+test('a cursor is shown in pages, and Ctrl-C ends the current command but not the shell', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('db'))
     await using db = await open(path('db'))
@@ -194,7 +194,7 @@ test('a cursor is shown in pages, and Ctrl-C ends a question and not the shell',
     await terminal.type(`.more${enter}`, /-- 20 documents; \.more shows the next ones in /)
     await terminal.type(`.more${enter}`, /-- 10 documents in /)
     await terminal.type(`.more${enter}`, /there is nothing more\n/)
-    // Nothing changes: it would wait for ever.
+    // Nothing changes, so that this waits for ever.
     await terminal.type(`db.watch()${enter}`, /watch\(\)\r?\n/)
     const ended = await terminal.type(interrupt, /interrupted\n[\s\S]*db> /)
     assert.not.match(ended, /documents in/)
@@ -213,7 +213,7 @@ test('a cursor is shown in pages, and Ctrl-C ends a question and not the shell',
     await terminal.running
   }))
 
-test('names are completed by what there is', () => {
+test('names are completed from the properties of objects and from globals', () => {
   const evaluator = new Evaluator({ db: { find() {}, findOne() {}, inner: { x: 1 } } })
   assert.equal(evaluator.complete('await db.fin'), [['find', 'findOne'], 'fin'])
   assert.equal(evaluator.complete('db.inner.'), [['x'], ''])

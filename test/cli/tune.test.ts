@@ -1,4 +1,4 @@
-/** `petaldb tune` and `index.tune()`: what they tell, what they change, and what they refuse. */
+/** `petaldb tune` and `index.tune()`: their results, their changes, and what they refuse. */
 import { writeFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -24,7 +24,7 @@ async function rowsPerPair(location: string): Promise<readonly number[]> {
   return (await db.index.stats()).parameters.map((segment) => segment.rowsPerPair)
 }
 
-/** What parameters are chosen by. */
+/** The tuning parameters in force. */
 async function present(location: string) {
   await using db = await open(location)
   const { choices } = await db.index.tune({ dryRun: true, sample: 256 })
@@ -32,7 +32,7 @@ async function present(location: string) {
   return { rowsPerPair, bitsPerPosting, privateShare, upperLevel }
 }
 
-test('a dry run prints a table and why, and changes nothing', () =>
+test('tune --dry-run prints a table and the reason, and changes nothing', () =>
   inTemporaryDirectory(async (path) => {
     await createTweets(path('db'))
     writeFileSync(path('log.ndjson'), log)
@@ -52,7 +52,7 @@ test('a dry run prints a table and why, and changes nothing', () =>
     })
   }))
 
-test('what is chosen is in force from then on, and in every segment once the index is built again', () =>
+test('tune changes the parameters of new segments, and of all segments once the index is rebuilt', () =>
   inTemporaryDirectory(async (path) => {
     await createTweets(path('db'))
     const tuned = await runCli(['tune', path('db'), '--budget', '30000', '--json'])
@@ -77,7 +77,7 @@ test('what is chosen is in force from then on, and in every segment once the ind
     assert.equal(await rowsPerPair(path('db')), [choice.rowsPerPair])
   }))
 
-test('calls that make no sense are refused in one line', () =>
+test('tune refuses malformed options, query logs and small collections with status 1 or 2', () =>
   inTemporaryDirectory(async (path) => {
     await createTweets(path('db'), 100)
     writeFileSync(path('bad.ndjson'), '{"lang":"en"}\n{"lang":\n')
@@ -96,7 +96,7 @@ test('calls that make no sense are refused in one line', () =>
     }
   }))
 
-test('the library refuses what it cannot tune: no collection, no index, a bad filter; and it can be aborted', async () => {
+test('tune() refuses a missing collection or index, bad filters and options, and can be aborted', async () => {
   const codeOf = async (tuning: Promise<unknown>): Promise<string> =>
     tuning.then(
       () => 'none',
@@ -115,7 +115,7 @@ test('the library refuses what it cannot tune: no collection, no index, a bad fi
   assert.is(await codeOf(scanned.index.tune()), 'IllegalOperation')
 })
 
-test('documents are inserted, found and deleted while an index is tuned', async () => {
+test('documents can be inserted, found and deleted while an index is tuned', async () => {
   await using db = await open('memory', { store: 'memory' })
   await db.insertMany(generateTweets({ count: 400, seed: 5 }) as Iterable<unknown> as Iterable<Document>)
   const progress: number[] = []

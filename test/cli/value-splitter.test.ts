@@ -8,7 +8,7 @@ import { seedOfRun } from '../support/values.ts'
 const seed = seedOfRun()
 const runs = { seed, numRuns: 2000 }
 
-/** Lines of a text that comes in pieces, and what the splitter said in the end. */
+/** Splits a text that arrives in pieces. @returns the complete lines, and the error if it failed */
 function split(layout: ValueLayout, text: string | Uint8Array, pieceBytes = 7): { lines: string[]; failure?: unknown } {
   const bytes = Buffer.from(text as string)
   const splitter = new ValueSplitter(layout, 'x.json')
@@ -26,7 +26,7 @@ function split(layout: ValueLayout, text: string | Uint8Array, pieceBytes = 7): 
   return { lines: whole(lines) }
 }
 
-/** Those that a line feed ends. */
+/** The lines that end with a line feed. */
 function whole(latin1: string): string[] {
   const lines = latin1.split('\n')
   lines.pop()
@@ -49,7 +49,7 @@ const indent = fc.constantFrom(0, 1, 2, '\t', ' \t ')
 const piece = fc.integer({ min: 1, max: 20 })
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-test('elements of an array are its lines, without the white space', () => {
+test('each element of an array becomes a line without white space', () => {
   fc.assert(
     fc.property(fc.array(value, { maxLength: 5 }), indent, piece, (values, space, bytes) => {
       const { lines, failure } = split('array', JSON.stringify(values, null, space), bytes)
@@ -63,7 +63,7 @@ test('elements of an array are its lines, without the white space', () => {
   )
 })
 
-test('documents one behind the other are lines', () => {
+test('each of several consecutive documents becomes a line', () => {
   const between = fc.constantFrom('', ' ', '\n', '\r\n\r\n', '\t')
   fc.assert(
     fc.property(fc.array(document, { maxLength: 5 }), indent, between, piece, (documents, space, gap, bytes) => {
@@ -79,7 +79,7 @@ test('documents one behind the other are lines', () => {
   )
 })
 
-/** What JSON.parse makes of a text; undefined when it refuses it. */
+/** The result of JSON.parse; undefined when it refuses the text. */
 function parsed(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) }
@@ -88,7 +88,7 @@ function parsed(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-test('a damaged array is the array that JSON.parse finds in it, or fails, as a whole or in one of its lines', () => {
+test('a damaged array yields the elements that JSON.parse() finds, or fails, or yields a line that fails', () => {
   const damage = fc.record({
     at: fc.nat(200),
     removed: fc.nat(2),
@@ -125,7 +125,7 @@ function failureOf(layout: ValueLayout, text: string): { message: string; offset
   return { message: failure.message, offset: failure.details.offset, lines }
 }
 
-test('a failure tells where it is, and costs nothing in front of it', () => {
+test('a failure reports its offset and loses no value before it', () => {
   const cases: [ValueLayout, string, string, number, string[]][] = [
     ['array', '', 'the array is not closed', 0, []],
     ['array', '[{"a":1},', 'the array is not closed', 9, ['{"a":1}']],
@@ -148,7 +148,7 @@ test('a failure tells where it is, and costs nothing in front of it', () => {
   assert.equal(split('documents', ' \n'), { lines: [] })
 })
 
-test('an array that is cut off anywhere costs no document that is whole', () => {
+test('an array that is cut off anywhere loses no complete document', () => {
   fc.assert(
     fc.property(
       fc.array(document, { minLength: 1, maxLength: 4 }),
@@ -174,16 +174,16 @@ test('an array that is cut off anywhere costs no document that is whole', () => 
   )
 })
 
-test('numbers and words that white space divides stay divided', () => {
+test('white space within numbers and words is kept', () => {
   assert.equal(split('array', '[{"a" : 1 2}, 1 , tr ue]').lines, ['{"a":1 2}', '1', 'tr ue'])
 })
 
-test('what is white space to others than JSON is nothing that is left out', () => {
+test('characters that are white space only outside JSON are not dropped', () => {
   const { lines } = split('array', '[{"a":1},\u000b,{"b":\u000c2}]')
   assert.equal(lines, ['{"a":1}', '\u0000', '{"b":\u00002}'])
 })
 
-test('a line feed within a text is refused with its element', () => {
+test('a line feed within a string makes its line invalid, and no others', () => {
   const { lines } = split('array', '[{"a":"1\n2"},{"b":"\\\n"},{"c":3}]')
   assert.is(lines.length, 3)
   assert.equal(
