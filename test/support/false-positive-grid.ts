@@ -54,7 +54,7 @@ export interface Comparison {
   readonly shards: number
   /** Computed from the histogram of pairs per document. */
   readonly predicted: number
-  /** As if every document had the mean number; for the plain structure, as if all bits were equally likely to be set. */
+  /** As if all documents had the mean number; for the plain structure, as if all bits were equally likely to be set. */
   readonly byMean: number
   readonly observed: number
   readonly falsePositives: number
