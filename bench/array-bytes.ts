@@ -1,11 +1,11 @@
 /**
- * Which arrays does an import, or a rebuild, leave to the garbage collector? Those of 2 KiB and more that are made in a process that
- * has done so before, by where they are made.
+ * Which arrays does an import or a rebuild leave to the garbage collector? Counts those of at least 2 KiB by the place
+ * that allocates them, in a process that has done the same work before.
  *
  *     node --import tsx bench/array-bytes.ts [--count n] [--places n] [--job rebuild]
  *
- * Arrays lie beside V8's heap. The longer they live the later they are given back, and those that grow old are only when V8 marks
- * all of its heap, which it does the sooner the more of them there are.
+ * The memory of arrays is outside V8's heap. The longer they live, the later it is freed; that of old ones is freed
+ * only when V8 marks its entire heap, which it does sooner the more of them exist.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ function note(bytes: number): void {
   places.set(name, place)
 }
 
-/** The function of the package that made the array, and its file. */
+/** The function of the package that allocated the array, and its file. */
 function callerOf(stack: string): string {
   const frame = stack.split('\n').find((line) => /\/(src|dist)\//.test(line)) ?? stack.split('\n')[3] ?? ''
   return frame
@@ -55,7 +55,7 @@ function callerOf(stack: string): string {
 
 type Makes = new (...given: never[]) => { readonly byteLength: number }
 
-/** Notes what `new` makes of its own memory, and what slice() copies. */
+/** Counts the arrays that `new` allocates, except for views, and the copies that slice() makes. */
 function watchArrays(): void {
   for (const name of ['Uint8Array', 'Uint16Array', 'Uint32Array', 'Int32Array', 'Float64Array'] as const) {
     const original = globalThis[name] as unknown as Makes & { readonly prototype: Uint8Array }
@@ -86,7 +86,7 @@ function watchArrays(): void {
 
 const tweets = [...generateTweets({ count, seed: 1 })]
 
-/** Imports the tweets and builds their index again; counts one of both. */
+/** Imports the tweets and rebuilds their index; counts the arrays of one of the two. */
 async function work(counted: string | undefined): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'petaldb-arrays-'))
   try {
@@ -102,7 +102,7 @@ async function work(counted: string | undefined): Promise<void> {
   }
 }
 
-// Before the package is loaded: it takes what is global then.
+// Before the package is loaded, since it uses the globals of that time.
 watchArrays()
 await work(undefined)
 await work(options.job)

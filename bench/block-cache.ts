@@ -1,7 +1,6 @@
 /**
- * What does it do to the hits of the block cache that it takes a block in when it is missed for the second time only? The
- * store's own cache, beside its ring without the doorkeeper, over blocks of 4 KiB that exist as numbers. Counts only: no
- * clock.
+ * How does admitting a block only on its second miss affect the hits of the block cache? Compares the store's cache
+ * with its ring without the doorkeeper, over blocks of 4 KiB that exist only as numbers. Counts hits, not times.
  *
  *   node --import tsx bench/block-cache.ts
  */
@@ -11,13 +10,13 @@ import { Block } from '../src/lsm/format/block.ts'
 import { Random, zipf } from '../src/workload/random.ts'
 import { table } from './query-report.ts'
 
-/** A gigabyte, and what the cache has of it by default. */
+/** One gigabyte, and the default size of the cache. */
 const blocks = 262_144
 const budget = 8 << 20
 const reads = 1_000_000
 const random = new Random(1)
 
-/** Blocks that are read next, one after another. */
+/** Each returns a function that returns the next block to read. */
 const workloads: Readonly<Record<string, () => () => number>> = {
   'every block as often as any other': () => () => random.below(blocks),
   'Zipf-distributed keys, four to a block': () => {

@@ -1,6 +1,6 @@
 /**
- * How long a store takes to open in a new process, and each query the first time: whatever is loaded or compiled on
- * demand is paid for there.
+ * The time to open a store in a new process and to run each query for the first time, including everything that is
+ * loaded or compiled on demand.
  */
 import { cpus } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,28 +15,28 @@ export type Process = ReturnType<typeof connect<ContenderHandlers>>
 export interface ColdTimes {
   /** Milliseconds to open after a clean close, in a process that has loaded the library. */
   readonly open: ReadonlyMap<ContenderName, Spread>
-  /** Milliseconds of the first run of each query, by its name. */
+  /** Milliseconds of the first run of each query, by query name. */
   readonly queries: ReadonlyMap<string, ReadonlyMap<ContenderName, Spread>>
 }
 
 export const noColdTimes: ColdTimes = { open: new Map(), queries: new Map() }
 
-/** New processes of each contender. */
+/** Number of new processes per contender. */
 const rounds = 7
-/** A contender that needs longer for one round has only one: a scan is hardly faster the second time. */
+/** A contender that takes longer for a round has only one: a scan is hardly faster the second time. */
 const longRoundMilliseconds = 5_000
 
-/** The machine counts as quiet when this share of its processors was idle for `quietMilliseconds`. */
+/** The machine counts as quiet if its processors were idle for this share of `quietMilliseconds`. */
 const quietShare = 0.9
 const quietMilliseconds = 500
 const maxWaitMilliseconds = 120_000
 
-/** Closing these loses everything. */
+/** These lose everything when they are closed. */
 const inMemory: readonly ContenderName[] = ['nedb', 'lokijs', 'mingo']
 
 /**
- * Hands each store on disk from process to process. The last one replaces its entry in `processes`: what is measured
- * afterwards is measured there.
+ * Hands each store on disk from process to process. The last process replaces the entry in `processes`, for later
+ * measurements.
  */
 export async function measureCold(
   classes: readonly QueryClass[],
@@ -62,7 +62,7 @@ export async function measureCold(
   }
 }
 
-/** Ends the process that has the store open and starts another, once what that left to do in the background is done. */
+/** Ends the process that has the store open, starts another one, and waits until the machine is quiet. */
 async function handOver(name: ContenderName, processes: Map<ContenderName, Process>) {
   const before = processes.get(name)!
   const directory = await before.call('leave', undefined)
@@ -77,7 +77,7 @@ async function handOver(name: ContenderName, processes: Map<ContenderName, Proce
   }
 }
 
-/** Waits for the work that stores do in the background after loading, as vacuuming and compaction: a minute or two at most. */
+/** Waits, at most two minutes, for background work after loading, such as vacuuming and compaction. */
 async function untilQuiet(): Promise<void> {
   const until = performance.now() + maxWaitMilliseconds
   do {

@@ -1,6 +1,6 @@
 /**
- * What does the compaction policy cost? Runs the store's own picker over tables that exist only as sizes and key
- * ranges: how many bytes are written per byte put, how long writers wait, how many runs a reader meets.
+ * What does the compaction policy cost? Runs the store's picker over tables that exist only as sizes and key ranges:
+ * bytes written per byte put, the rate of writers, and the number of runs that readers meet.
  *
  *   node --import tsx bench/compaction-policy.ts [gigabytes …]
  */
@@ -20,7 +20,7 @@ const limits: CompactionLimits = {
   partitionDepth: 0
 }
 
-/** Bytes per millisecond: what writers offer, what a flush and a merge write. */
+/** Bytes per millisecond that writers offer, and that flushes and merges write. */
 const offered = 140_000
 const flushRate = 300_000
 const mergeRate = 220_000
@@ -123,7 +123,7 @@ function simulate(gigabytes: number, concurrentMerges: number, rate: number) {
   let writing = 0
   const step = 2
   for (; put < total || store.running.length > 0; time += step) {
-    // Writers.
+    // Writers
     const depth = level0Depth(store.levels[0] ?? [], 0)
     if (put < total) {
       writing = time
@@ -140,7 +140,7 @@ function simulate(gigabytes: number, concurrentMerges: number, rate: number) {
       frozen++
       store.running.push({ merge: undefined, left: memtableBytes / flushRate })
     }
-    // The worker: flushes first, then the smallest merge.
+    // The worker: flushes first, then the shortest merge
     let budget = step
     while (budget > 0) {
       const job = store.running.sort(

@@ -1,7 +1,7 @@
 /**
- * The comparison itself: every contender has a process of its own. They load one after the other and must agree on the
- * answer to every query. Every query is run by every contender until it is warm; then rounds go over queries and
- * contenders in turn, so that whatever disturbs the machine disturbs all.
+ * The comparison: every contender has a process of its own. They load one after the other and must agree on the answer
+ * to every query. Every contender runs every query until it is warm; then rounds alternate between queries and
+ * contenders, so that any disturbance of the machine affects all.
  */
 import type { QueryClass } from '../src/workload/query-classes.ts'
 import { type ColdTimes, measureCold, noColdTimes, type Process } from './cold.ts'
@@ -14,9 +14,9 @@ import { repetitionsFor, warmUp } from './repetitions.ts'
 import { connect } from './rpc.ts'
 import { type Spread, spread } from './statistics.ts'
 
-/** A repetition of a fast query runs it for this long and counts the mean. */
+/** A repetition runs a fast query for this long and yields the mean. */
 const repetitionMilliseconds = 20
-/** Times that a contender is closed and opened again by the process that had it open. */
+/** How often each contender is closed and reopened by the same process. */
 const reopenings = 5
 
 export interface CompareOptions {
@@ -24,10 +24,10 @@ export interface CompareOptions {
   readonly classes: readonly QueryClass[]
   readonly count: number
   readonly seed: number
-  /** Repetitions of a query that takes little time; see repetitions.ts for the others. */
+  /** Repetitions of a fast query; see repetitions.ts for others. */
   readonly rounds: number
   readonly importRounds: number
-  /** Documents of the import comparison. */
+  /** Number of documents in the import comparison. */
   readonly importCount: number
   /** Also time each query once in new processes that have just opened the store. */
   readonly cold: boolean
@@ -91,7 +91,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   }
 }
 
-/** Asks everybody everything once, and compares the answers. */
+/** Runs every query once on every contender, and compares the answers. */
 async function agree(
   classes: readonly QueryClass[],
   processes: ReadonlyMap<ContenderName, Process>
@@ -119,7 +119,7 @@ async function agree(
   return { hits, disagreements }
 }
 
-/** A query of one contender. */
+/** A query on one contender. */
 interface Timing {
   readonly query: string
   readonly name: ContenderName

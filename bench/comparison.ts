@@ -1,4 +1,4 @@
-/** What a run of the benchmark measured: the shape of the JSON in bench/results/. */
+/** The results of a benchmark run: the shape of the JSON in bench/results/. */
 import type { Document } from '../src/model/types.ts'
 import type { ContenderName } from './contender.ts'
 import type { LoadReport } from './contender-process.ts'
@@ -11,13 +11,13 @@ export interface Comparison {
   readonly machine: Machine
   readonly count: number
   readonly seed: number
-  /** Repetitions of a query that takes little time. */
+  /** Repetitions of a fast query. */
   readonly rounds: number
   readonly contenders: readonly ContenderResult[]
   /** Contenders that could not take part. */
   readonly absent: readonly { readonly name: ContenderName; readonly reason: string }[]
   readonly queries: readonly QueryResult[]
-  /** Empty when all contenders gave the same documents to every query. */
+  /** Empty if all contenders returned the same documents for every query. */
   readonly disagreements: readonly string[]
   readonly imports: ImportPairs | undefined
 }
@@ -25,14 +25,14 @@ export interface Comparison {
 export interface ContenderResult extends LoadReport {
   readonly name: ContenderName
   readonly rssAfterQueriesBytes?: number
-  /** After close. */
+  /** After closing. */
   readonly disk?: DirectoryBytes
   readonly indexBytes?: number | undefined
-  /** Of it, rows of a Bloom index. */
+  /** The part of it that is rows of a Bloom index. */
   readonly indexRowBytes?: number | undefined
-  /** To open after a clean close in a new process that has loaded the library, where that was measured. */
+  /** Time to open after a clean close, in a new process that has loaded the library; undefined if not measured. */
   readonly openMilliseconds?: Spread | undefined
-  /** To open again after a clean close in the process that had it open. */
+  /** Time to reopen after a clean close, in the same process. */
   readonly reopenMilliseconds?: Spread | undefined
 }
 
@@ -40,11 +40,11 @@ export interface QueryResult {
   readonly name: string
   readonly title: string
   readonly filter: Document
-  /** The query has a limit: hits is what it returns, not what matches. */
+  /** True if the query has a limit: `hits` is the number of documents returned, not of matches. */
   readonly limited: boolean
   readonly hits: number
-  /** Per query, results as objects in hand. */
+  /** Per query, until the results are available as objects. */
   readonly milliseconds: Readonly<Partial<Record<ContenderName, Spread>>>
-  /** Of the first run in a process that has just opened the store, where that was measured. */
+  /** For the first run in a process that has just opened the store; empty if not measured. */
   readonly coldMilliseconds: Readonly<Partial<Record<ContenderName, Spread>>>
 }

@@ -1,4 +1,4 @@
-/** The process of one contender: loads the tweets, runs queries, says how long they took and what they found. */
+/** The process of one contender: loads the tweets, runs queries, and returns their times and results. */
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,9 +22,9 @@ export interface LoadReport {
 }
 
 const batchSize = 1_000
-/** What a close and the collector leave to other threads is done by then. */
+/** Time for other threads to finish the work that closing and the garbage collector leave to them. */
 const restMilliseconds = 500
-/** Removed with this process, unless that left it to another one. */
+/** Removed when this process exits, unless leave() was called. */
 let directory: string | undefined
 let contender: Contender | undefined
 
@@ -56,7 +56,7 @@ const handlers = {
     }
   },
 
-  /** Closes the store, and leaves its directory to whoever opens it next. @returns its path */
+  /** Closes the store and leaves its directory to another process. @returns its path */
   async leave(): Promise<string> {
     await opened().close()
     contender = undefined
@@ -70,13 +70,13 @@ const handlers = {
     await opener(name)
   },
 
-  /** Opens what another process left: nothing of the store is in this process, its library aside. */
+  /** Opens a store that another process left. This process has loaded only its library. */
   async open(left: { name: ContenderName; directory: string }): Promise<{ milliseconds: number }> {
     directory = left.directory
     return timedOpen(left.name)
   },
 
-  /** Closes and opens again, in a process that has done so before. */
+  /** Closes and reopens the store. */
   async reopen(name: ContenderName): Promise<{ milliseconds: number }> {
     await opened().close()
     contender = undefined
@@ -99,7 +99,7 @@ const handlers = {
     return elapsed / runs
   },
 
-  /** Ids and a digest of the whole documents, in order when the query sorts. */
+  /** Ids and a digest of the complete documents, in order if the query sorts. */
   async answer(query: Query): Promise<{ hits: number; digest: string; ids: number[] }> {
     const found = [...(await opened().find(query))]
     if (query.sort === undefined) found.sort((a, b) => (a._id as number) - (b._id as number))
@@ -116,7 +116,7 @@ const handlers = {
     return memory()
   },
 
-  /** Closes the store; what is on disk then is what it costs. */
+  /** Closes the store and returns its size on disk. */
   async close(): Promise<{ bytes: DirectoryBytes; indexBytes: IndexBytes | undefined }> {
     const indexBytes = await opened().indexBytes?.()
     await opened().close()
@@ -128,7 +128,7 @@ const handlers = {
 
 export type ContenderHandlers = typeof handlers
 
-/** @returns how long it took, the library being loaded */
+/** @returns the time taken, without that of loading the library */
 async function timedOpen(name: ContenderName): Promise<{ milliseconds: number }> {
   const open = await opener(name)
   const begin = performance.now()
@@ -141,14 +141,14 @@ function opened(): Contender {
   return contender
 }
 
-/** After a garbage collection, where the flags allow one. */
+/** Memory after a garbage collection, if the flags allow one. */
 function memory(): { rssBytes: number; heapBytes: number } {
   globalThis.gc?.()
   const { rss, heapUsed, external } = process.memoryUsage()
   return { rssBytes: rss, heapBytes: heapUsed + external }
 }
 
-/** Keys sorted: not every store keeps their order. */
+/** JSON with sorted keys, since not every store keeps their order. */
 function canonicalJson(document: Document): string {
   return JSON.stringify(document, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,4 @@
-/** What a store has to offer to take part in the comparison. */
+/** The interface of a store that takes part in the comparison. */
 import type { Document } from '../src/model/types.ts'
 import type { Query } from '../src/workload/query-classes.ts'
 
@@ -18,24 +18,24 @@ export type ContenderName = (typeof contenderNames)[number]
 export interface Contender {
   /** Library, version, and how it is used. */
   readonly description: string
-  /** Stores one batch. A contender takes whichever form it likes better; both are ready made. */
+  /** Stores one batch. A contender uses whichever form suits it; both are ready made. */
   load(documents: readonly Document[], json: readonly string[]): Promise<void>
-  /** After the last batch: whatever a careful user does before asking. */
+  /** Called after the last batch, for what a careful user would do before querying. */
   settle(): Promise<void>
-  /** Every match as an object of its own or of the store's, in any order unless the query sorts. */
+  /** All matches as objects, copied or not, in any order unless the query sorts. */
   find(query: Query): Promise<readonly Document[]>
-  /** Bytes of the index alone, where the store can tell; asked last. */
+  /** Bytes of the index alone, for stores that know them; called last. */
   indexBytes?(): Promise<IndexBytes>
   close(): Promise<void>
 }
 
 export interface IndexBytes {
   readonly total: number
-  /** Of the rows of a Bloom index, private ones included; without its range codes, upper level and directory. */
+  /** Bytes of a Bloom index's rows, including private ones; without range codes, upper level and directory. */
   readonly rows?: number
 }
 
-/** Opens the store in a directory of its own, which is empty the first time. */
+/** Opens the store in its own directory, which is empty the first time. */
 export type OpenContender = (directory: string) => Promise<Contender>
 
 /** One import per contender, so that a process loads only the library it measures. */

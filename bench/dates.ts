@@ -1,7 +1,7 @@
 /**
- * What do dates and ObjectIds cost: on the way in, in a question that the index does not answer, and when documents are read?
- * Generated tweets as JSON has them, beside the same tweets as an application has them: an ObjectId as `_id`, another one below it, and
- * two dates in the place of texts.
+ * What do dates and ObjectIds cost in imports, in queries that the index cannot answer, and in reads? Compares
+ * generated tweets as JSON has them with the same tweets as an application has them: an ObjectId as `_id`, another one
+ * in a subdocument, and two dates instead of strings.
  *
  *     npm run build && node --import tsx bench/dates.ts [--count 200000 --rounds 5 --output bench/results]
  */
@@ -44,7 +44,7 @@ const kinds = ['JSON', 'dates and ObjectIds'] as const
 const documents = { JSON: tweets as unknown as Document[], 'dates and ObjectIds': tweets.map(ofApplication) }
 const lines = { JSON: linesOf(documents.JSON), 'dates and ObjectIds': linesOf(documents['dates and ObjectIds']) }
 
-/** As mongoexport writes them. */
+/** Chunks of lines as mongoexport writes them. */
 function linesOf(list: readonly Document[]): Buffer[] {
   const chunks: Buffer[] = []
   for (let at = 0; at < list.length; at += batch) {
@@ -72,7 +72,7 @@ const imports: Readonly<Record<string, Task>> = {
   'importLines, no threads': (db, kind) => db.importLines(lines[kind], { threads: 0 }),
   'importLines, by threads': (db, kind) => db.importLines(lines[kind])
 }
-/** Of a database that is there. */
+/** Tasks on a filled database. */
 const reads: Readonly<Record<string, Task>> = {
   'a pattern that no text matches': (db) => db.countDocuments({ text: /xyzzyx/ }),
   'a pattern without a literal': (db) => db.countDocuments({ text: /q[0-9]{3}x/ }),
@@ -108,7 +108,7 @@ function note(title: string, kind: string, time: number): void {
   known[kind]!.push(time)
 }
 
-// Round −1 is warm-up and not kept.
+// Round −1 is a warm-up and not counted.
 for (let round = -1; round < rounds; round++) {
   for (const kind of round % 2 === 0 ? kinds : [...kinds].reverse()) {
     for (const [title, task] of Object.entries(imports)) {

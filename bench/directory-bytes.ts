@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
-/** Bytes of the files below a directory, by extension, and in all. */
+/** Bytes of the files below a directory, in total and by extension. */
 export interface DirectoryBytes {
   readonly total: number
   readonly byExtension: Readonly<Record<string, number>>
@@ -12,7 +12,7 @@ export function directoryBytes(directory: string): DirectoryBytes {
   let total = 0
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
-    // An open store may have removed it meanwhile.
+    // An open store may have removed it in the meantime.
     const size = statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0
     const extension = extname(entry.name) || entry.name.replace(/-\d+$/, '')
     byExtension[extension] = (byExtension[extension] ?? 0) + size

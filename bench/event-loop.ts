@@ -1,11 +1,11 @@
 /**
- * How long does the event loop wait for PetalDB, while it imports, seals and builds again? Nothing but PetalDB runs in
- * the process; a query every few milliseconds stands for its other work where it says so.
+ * How long does PetalDB delay the event loop while it imports, seals and rebuilds? Nothing else runs in the process; in
+ * some phases, a query every few milliseconds stands for its other work.
  *
  *     npm run build && node --import tsx bench/event-loop.ts [--count 200000 --output bench/results]
  *
- * Only waits by the clock are what users see, and only on a machine that does nothing else. Beside them stands what one
- * turn of the loop took of the processor.
+ * Users notice waits by the clock, which are meaningful only on an otherwise idle machine. The processor time of each
+ * turn of the loop is reported too.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,11 +34,11 @@ const { values: options } = parseArgs({
 })
 const count = Number(options.count)
 
-/** Also where Node was started without --expose-gc. */
+/** Works without the flag --expose-gc too. */
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-/** Lines, outside the heap: the collector's pauses are to be those of PetalDB. */
+/** Lines, kept outside the heap so that the collector's pauses are due to PetalDB only. */
 const lines = Buffer.concat([...generateTweets({ count })].map((tweet) => Buffer.from(`${JSON.stringify(tweet)}\n`)))
 const lineStarts = new Uint32Array(count + 1)
 for (let n = 1; n <= count; n++) lineStarts[n] = lines.indexOf('\n', lineStarts[n - 1]) + 1
@@ -47,7 +47,7 @@ const phases: [name: string, report: LoopReport][] = []
 
 async function phase(name: string, run: (meter: LoopMeter) => Promise<void>): Promise<void> {
   console.error(name)
-  // What the phase before left behind is not this one's.
+  // The garbage of the previous phase must not count in this one.
   collectGarbage()
   await sleep(200)
   const meter = new LoopMeter()
@@ -57,7 +57,7 @@ async function phase(name: string, run: (meter: LoopMeter) => Promise<void>): Pr
   phases.push([name, meter.report()])
 }
 
-/** Parsed a batch at a time, from line `from` to `to`, with the meter standing still. */
+/** Inserts lines `from` to `to`, parsed batch by batch while the meter is paused. */
 async function insert(db: Database, from: number, to: number, meter?: LoopMeter): Promise<void> {
   for (let begin = from; begin < to; begin += batchDocuments) {
     meter?.pause()
@@ -130,7 +130,7 @@ try {
       await sleep(200)
       meters.resume()
       await insert(db, n * segmentDocuments - 1, n * segmentDocuments)
-      // The next write waits for it.
+      // The next write waits for the seal.
       await db.deleteOne({ _id: 'nobody' })
       meters.pause()
     }

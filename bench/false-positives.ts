@@ -1,8 +1,8 @@
 /**
- * Are the predicted false-positive rates those that are observed, with rows as they are and in the plain structure?
+ * Do the predicted false-positive rates agree with observed ones, in real segments and in the plain structure?
  * Run: node --import tsx bench/false-positives.ts [--seed n] [--write]
  *
- * --write puts the tables into docs/tuning.md and the plot into docs/img/false-positives.svg.
+ * --write updates the tables in docs/tuning.md and the plot docs/img/false-positives.svg.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -1,9 +1,9 @@
 /**
- * Which filter index? Microseconds to find that an absent value is in no table, to insert a table's filter and to remove
- * it, and memory, for filters of 2^16 bits with 7 hashes and 6,500 values (0.8 % false positives).
+ * Which filter index? Microseconds to find that a value is in no table, to insert a table's filter and to remove it,
+ * and memory, for filters of 2^16 bits with 7 hashes and 6,500 values (0.8 % false positives).
  *
- * Data: `disjoint` tables have nothing in common; in `clustered` ones 64 neighbours share 98 % of their values, as
- * tables do that compaction has put in key order; `common` tables have 500 values out of 100,000 each.
+ * Data: `disjoint` tables have nothing in common; of `clustered` ones, 64 neighbours share 98 % of their values, like
+ * tables that compaction has put in key order; `common` tables have 500 values out of 100,000 each.
  *
  * Run: node --import tsx bench/filter-index.ts [--large]
  */
@@ -22,7 +22,7 @@ const samples = 64
 
 const positions = new Int32Array(hashes)
 
-/** A value's bits; values are numbers. */
+/** Bit positions of a value. */
 function positionsOf(value: number): Int32Array {
   const mixed = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d)
   rowNumbers(mixed ^ (mixed >>> 12), Math.imul(value, 0x85ebca6b) ^ 0x5bd1e995, bits, hashes, positions)
@@ -72,7 +72,7 @@ function measureMiss(index: FilterIndex): number {
   return spreadOf(times).median * 1e6
 }
 
-/** Share of inner nodes that are saturated, and how many there are. */
+/** Number of saturated inner nodes, and of all inner nodes. */
 function saturation(index: FilterIndex): string {
   if (!(index instanceof TreeFilterIndex)) return ''
   let nodes = 0
@@ -99,7 +99,7 @@ for (const tables of process.argv.includes('--large') ? [512, 4096, 16_384] : [5
     const filters = Array.from({ length: tables }, (_, table) => filterOf(valuesOf(table)))
     for (const kind of kinds) {
       const index = createFilterIndex({ kind, bits })
-      // Tables come in no order, as flushes and compactions bring them.
+      // Tables are inserted in no particular order, as by flushes and compactions.
       const start = performance.now()
       for (let i = 0; i < tables; i++) {
         const table = (i * 2654435761) % tables

@@ -1,10 +1,11 @@
 /**
- * How do queries grow with the collection? Two results of bench/million.ts, the smaller collection's first:
+ * How do query times grow with the collection? Compares two results of bench/million.ts, the smaller collection first:
  *
  *     node --import tsx bench/growth.ts bench/results/million-1000000.json bench/results/million-3000000.json
  *
- * Three times as many documents have three times as many hits where hits are a share of them, and three times as many
- * segments to look into where they are not: what is beyond that is overhead. `--contender` takes another than petaldb.
+ * With three times as many documents, queries have three times as many hits if hits are a share of the documents, and
+ * otherwise three times as many segments to search: any further growth is overhead. `--contender` selects another
+ * store than petaldb.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -13,7 +14,7 @@ import { contenderNames } from './contender.ts'
 import { machineLine } from './machine.ts'
 import { significant, table } from './query-report.ts'
 
-/** Times the growth of the collection. */
+/** Maximum growth of a query's time relative to that of the collection. */
 const limit = 1.3
 
 const { values: options, positionals } = parseArgs({

@@ -1,5 +1,5 @@
 /**
- * Which hash? Nanoseconds per hash of strings and numbers, and per derivation of row numbers.
+ * Which hash? Nanoseconds per hash of a string or number, and per derivation of row numbers.
  * Run: node --import tsx bench/hash.ts
  */
 import { loadHasher, rowNumbers } from '../src/bloom/hash.ts'
@@ -8,13 +8,13 @@ import { banner, compare, type Spread } from './spread.ts'
 const murmur = await loadHasher('murmur')
 const farmhash = await loadHasher('farmhash')
 
-/** Enough different strings that none is hashed from a register, few enough that they stay in the cache. */
+/** Enough values that none stays in a register, and few enough that they stay in the cache. */
 const VALUES = 1024
 
 function strings(length: number): string[] {
   return Array.from({ length: VALUES }, (_, i) => {
     const text = `${(i * 2654435761) >>> 0} the quick brown fox jumps over the lazy dog `.repeat(4).slice(0, length)
-    // A flat copy: a slice would be hashed through its parent.
+    // A flat copy: V8 would read a slice through its parent.
     return Buffer.from(text, 'latin1').toString('latin1')
   })
 }

@@ -1,4 +1,4 @@
-/** One import of ready-made tweets into an empty store, timed until acknowledged and until closed. */
+/** Imports ready-made tweets into an empty store, timed until acknowledged and until closed. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { openDatabase } from './contenders/petaldb-api.ts'
 import { directoryBytes } from './directory-bytes.ts'
 
 /**
- * petaldb takes objects by one call, petaldb-calls a batch of them by each, petaldb-bytes newline-delimited JSON, and all index
- * everything; classic-level takes JSON strings that cost nothing to make.
+ * petaldb takes all objects in one call, petaldb-calls one batch of objects per call, petaldb-bytes newline-delimited
+ * JSON, and all of them index everything; classic-level takes ready-made JSON strings.
  */
 export const importers = ['petaldb', 'petaldb-bytes', 'petaldb-calls', 'classic-level'] as const
 
@@ -19,7 +19,7 @@ export type Importer = (typeof importers)[number]
 export interface ImportTimes {
   readonly acknowledgedMilliseconds: number
   readonly closedMilliseconds: number
-  /** Of all threads, until closed. */
+  /** Time of all threads, until closed. */
   readonly processorMilliseconds: number
   readonly diskBytes: number
 }
@@ -35,17 +35,17 @@ type Import = () => Promise<ImportTimes>
 export interface ImportInput {
   readonly count: number
   readonly seed: number
-  /** Documents per call, where there are several; petaldb-bytes takes them in chunks of as many lines. */
+  /** Documents per call, if there are several; petaldb-bytes takes chunks of this many lines. */
   readonly batch: number
-  /** Of importLines() and insertMany(): the default unless given. */
+  /** For importLines() and insertMany(); undefined means their default. */
   readonly threads?: number | undefined
 }
 
 /**
- * Makes the input, so that only the import is timed. Each call of the result imports into a new directory.
+ * Prepares the input, so that only the import is timed. Each call of the result imports into a new directory.
  *
- * An importer keeps its own input alone: the tweets as objects, kept beside lines or strings made of them, would be
- * looked through by every garbage collection.
+ * Only the importer's own input is kept: if the tweets were kept as objects besides lines or strings, every garbage
+ * collection would have to traverse them.
  */
 export function prepareImport(importer: Importer, options: ImportInput): Import {
   switch (importer) {

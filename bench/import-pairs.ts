@@ -1,4 +1,4 @@
-/** PetalDB's imports beside classic-level's, one after the other, each side in its own process. */
+/** Compares imports into PetalDB and classic-level, one after the other, each side in its own process. */
 
 import { type Importer, type ImportTimes, importers } from './import-once.ts'
 import type { ImportHandlers } from './import-process.ts'
@@ -8,10 +8,10 @@ import { type Spread, spread } from './statistics.ts'
 
 export interface ImportPairs {
   readonly count: number
-  /** Rate of petaldb over rate of classic-level, of the medians. */
+  /** Rate of petaldb divided by that of classic-level, from medians. */
   readonly acknowledgedRatio: number
   readonly closedRatio: number
-  /** Rate of petaldb-bytes over rate of classic-level, acknowledged. */
+  /** Rate of petaldb-bytes divided by that of classic-level, until acknowledged. */
   readonly bytesRatio: number
   readonly sides: readonly ImportSide[]
   readonly markdown: string
@@ -43,10 +43,10 @@ export async function importPairs({ rounds, progress, ...input }: ImportPairOpti
     progress(`preparing the import by ${importer}`)
     await child.call('prepare', { importer, ...input })
   }
-  // Round −1 is warm-up and not kept.
+  // Round −1 is a warm-up and not counted.
   for (let round = -1; round < rounds; round++) {
     progress(`import ${round + 1} of ${rounds}`)
-    // Who goes first alternates: the second finds the disk busy with the first one's pages.
+    // The order alternates, because the second side finds the disk busy with pages of the first.
     for (const { child, runs } of round % 2 === 0 ? sides : [...sides].reverse()) {
       const times = await child.call('run', undefined)
       if (round >= 0) runs.push(times)

@@ -1,10 +1,10 @@
 /**
- * What does the index itself cost a query: everything from the filter's bounds to the ordinals of candidates, no document
- * fetched? How long does the processor take only to go over the bits, and how many candidates are found in vain?
+ * What does the index cost a query: everything from the filter's bounds to the ordinals of candidates, without fetching
+ * documents? How much of that is only for reading the bits, and how many candidates are false positives?
  *
  *     node --import tsx bench/index-work.ts [--count 1000000] [--seed n] [--tail fingerprint]
  *
- * Microseconds of the processor per query, rows in memory.
+ * Microseconds of processor time per query, with rows in memory.
  */
 import { parseArgs } from 'node:util'
 import { rowMemory } from '../src/bloom/kernels/index.ts'
@@ -51,7 +51,7 @@ for (const tweet of generateTweets({ count, seed })) {
   if (limit % 1000 === 0) await index.maintain(limit)
 }
 
-/** So that walking over ordinals cannot be optimised away. */
+/** Sum of ordinals, printed so that reading them cannot be optimised away. */
 let ordinals = 0
 
 interface Work {
@@ -61,7 +61,7 @@ interface Work {
   certain: number
 }
 
-/** As a read does it, but for the documents. */
+/** Evaluates a query like a read, but without fetching documents. */
 function evaluate({ filter, sort, limit: wanted = Number.POSITIVE_INFINITY }: Query): Work {
   const { bounds } = compileFilter(filter)
   const view = index.capture(limit)
@@ -72,7 +72,7 @@ function evaluate({ filter, sort, limit: wanted = Number.POSITIVE_INFINITY }: Qu
   for (let i = 0; i <= last && work.candidates < wanted; i++) {
     i += view.skip?.(step === 1 ? i : last - i, bounds, step) ?? 0
     if (i > last) break
-    // Synchronous, as the rows are in memory from the second time on.
+    // Synchronous, since warmUp() has loaded the rows.
     const segment = view.evaluate(step === 1 ? i : last - i, bounds) as SegmentCandidates
     const { upperCount } = segment
     for (let k = 0; k < upperCount; k++) sum += segment.ordinal(k)
@@ -94,7 +94,7 @@ async function warmUp({ filter }: Query): Promise<void> {
   view.close()
 }
 
-/** One pass over as many bytes of rows, and one that lists as many positions: what no evaluation can do without. */
+/** The minimum of any evaluation: one pass over the same number of row bytes, and one that lists the positions. */
 function goOverBits({ kibibytes, candidates, segments }: Work): void {
   const { kernels } = memory
   let rest = Math.ceil((kibibytes * 1024) / rowBytes)
@@ -112,7 +112,7 @@ const out = memory.push(rowBytes)
 const list = memory.push(rowBytes * 8 * 4)
 for (let i = 0; i < rowsAtOnce; i++) memory.u32[(pointers >>> 2) + i] = memory.allocate()
 const sparseRows = new Map<number, number>()
-/** A row with so many bits, evenly spread. */
+/** A row with `bits` bits, evenly spread. */
 function sparse(bits: number): number {
   const known = sparseRows.get(bits)
   if (known !== undefined) return known
@@ -129,7 +129,7 @@ function sparse(bits: number): number {
 const microseconds = ({ median, low, high }: Spread): string =>
   `${(median / 1000).toFixed(1)} (${(low / 1000).toFixed(1)}–${(high / 1000).toFixed(1)})`
 
-/** Of the twelve classes: microseconds, and candidates in vain that a query may have beside a tenth of its hits. */
+/** For the twelve classes: microseconds, and false positives allowed in addition to a tenth of the hits. */
 const targets = { index: 150, inVain: 20 }
 
 const rows: string[][] = []
@@ -140,7 +140,7 @@ const matchers = classes.map(({ name, filter }) => ({ name, matches: compileFilt
 for (const tweet of generateTweets({ count, seed })) {
   for (const { name, matches } of matchers) if (matches(tweet)) hits.set(name, hits.get(name)! + 1)
 }
-// All of them first: the processor's clock counts the compiler's threads, and code is compiled for all that asked it.
+// All queries first: the processor clock includes the compiler's threads, and code is compiled for all its callers.
 for (const query of classes) {
   await warmUp(query)
   const begin = performance.now()
@@ -157,7 +157,7 @@ for (const query of classes) {
     11,
     processorClock
   )
-  // A read that stops early is not told from one that finds more: there candidates in vain are not counted.
+  // A read with a limit stops early, so that its false positives cannot be counted.
   const matches = query.limit === undefined ? hits.get(query.name)! : work.candidates
   if (twelve.includes(query.name)) {
     if (times.get('index')!.median > targets.index * 1000) missed.push(`${query.title}: index`)

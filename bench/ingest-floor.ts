@@ -1,7 +1,7 @@
 /**
- * How fast could an import be on two cores at all? What no import that stores and indexes everything can do without, each
- * step by itself, on one thread, in a loop that does nothing else, beside classic-level storing the ready-made strings: by how
- * much would the sum, divided perfectly between two cores, be faster or slower than the targets?
+ * How fast could an import on two cores possibly be? Measures each step that an import which stores and indexes
+ * everything cannot do without, on one thread, in a loop that does nothing else, and classic-level storing the
+ * ready-made strings. By how much does the sum, divided perfectly between two cores, meet or miss the targets?
  *
  *     npm run build && node --import tsx bench/ingest-floor.ts [--count 50000 --rounds 9]
  */

@@ -1,6 +1,6 @@
 /**
- * Where does indexing a document on its way in spend its time? Microseconds per generated tweet of every step, by way of
- * objects and by way of bytes.
+ * Where does indexing an inserted document spend its time? Microseconds per generated tweet for every step, from
+ * objects and from bytes.
  *
  *     node --import tsx bench/ingest-index.ts [--count n] [--rounds n] [--seed n] [--only step]
  */
@@ -39,7 +39,7 @@ const tweets: Tweet[] = [...generateTweets({ count, seed: Number(options.seed) }
 const encoder = new TextEncoder()
 const texts = tweets.map((tweet) => JSON.stringify(tweet))
 const bytes = encoder.encode(texts.join(''))
-/** One after the other in memory, as a batch has them. */
+/** Contiguous in memory, as in a batch. */
 const records: Uint8Array[] = []
 for (let i = 0, offset = 0; i < texts.length; i++) {
   const length = Buffer.byteLength(texts[i]!)
@@ -60,7 +60,7 @@ function withSegment(run: (segment: OpenSegment) => void): void {
 const scannerModule = instantiateScanner()
 if (scannerModule === undefined) throw new Error('no memory for a scanner')
 const scanner = new Scanner(scannerModule, (path) => flattener.seedOf(path))
-// As in the long run, in which a new segment soon knows the paths and facts of its documents.
+// As in practice, where a new segment soon knows the paths and facts of its documents.
 const known = new OpenSegment(rowMemory(), geometryOf(65_536), pairHash, 0, parameters)
 for (const tweet of tweets) {
   const flat = flattener.flatten(tweet)
@@ -71,7 +71,7 @@ const ingest = new ByteIngest((path) => flattener.seedOf(path))
 const buffer = new Uint8Array(1 << 20)
 
 const writer = jsonWriter()
-/** What isPlainJson, JSON.stringify and encoding give in three steps. */
+/** Does in one step what isPlainJson(), JSON.stringify() and encoding do in three. */
 function written(tweet: Tweet): Uint8Array {
   const record = writer?.write(tweet)
   if (record instanceof Uint8Array) return record

@@ -1,9 +1,9 @@
 /**
- * How fast are tweets imported, compared with classic-level storing the same JSON, ready made and unindexed?
+ * How fast are tweets imported, compared with classic-level storing the same ready-made JSON without an index?
  *
  *     node --import tsx bench/ingest.ts [--count n] [--rounds n] [--batch n] [--seed n]
  *
- * For a profile, one side alone in this process:
+ * To profile one side in this process:
  *
  *     node --cpu-prof --import tsx bench/ingest.ts --only petaldb
  */

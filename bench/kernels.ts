@@ -1,6 +1,6 @@
 /**
- * What do the WebAssembly kernels buy? Combining rows of 65,536 bits: kernels, plain JavaScript, npm `bitset`. And how
- * fast is LZ4 over blocks of tweets?
+ * How much do the WebAssembly kernels gain? Combines rows of 65,536 bits with kernels, plain JavaScript and npm
+ * `bitset`. Also measures the speed of LZ4 on blocks of tweets.
  * Run: node --import tsx bench/kernels.ts
  */
 import NpmBitSet from 'bitset'
@@ -12,7 +12,7 @@ import { banner, compare, processorClock, type Spread } from './spread.ts'
 
 const ROWS = 8
 const WORDS = FRAME_BYTES / 4
-/** Sets of eight rows in turn, so that what is measured comes from the second-level cache and not the first. */
+/** Sets of eight rows used in turn, so that rows come from the second-level cache and not from the first. */
 const SETS = 8
 
 const memory = rowMemory()
@@ -129,7 +129,7 @@ ingest(3072)
 ingest(512)
 lz4(4096)
 
-/** Transposing 65,536 signatures of P bits into rows. */
+/** Times transposing 65,536 signatures of P bits into rows. */
 function ingest(shards: number): void {
   const signatureBytes = shards / 8
   const signatures = memory.push(64 * signatureBytes)
@@ -150,7 +150,7 @@ function ingest(shards: number): void {
   memory.pop(signatures)
 }
 
-/** Blocks of tweets' JSON, as a table has them. */
+/** Times LZ4 on blocks of tweets as JSON, as in a table. */
 function lz4(blockBytes: number): void {
   const blocks: Buffer[] = []
   let lines = ''

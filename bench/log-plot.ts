@@ -1,4 +1,4 @@
-/** A small plot of two quantities on logarithmic axes, as SVG. */
+/** An SVG plot of two quantities on logarithmic axes. */
 
 export interface Series {
   readonly label: string
@@ -11,7 +11,7 @@ export interface LogPlot {
   readonly title: string
   readonly x: string
   readonly y: string
-  /** Shaded around the diagonal: y within x · (1 ± tolerance). */
+  /** The shaded area around the diagonal: y within x · (1 ± tolerance). */
   readonly tolerance: number
   readonly series: readonly Series[]
 }

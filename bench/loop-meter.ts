@@ -1,10 +1,10 @@
 /**
- * How long one stretch of work keeps the event loop: by the clock, as everybody else waits, and by this thread's
- * processor time, which other processes on the machine do not lengthen.
+ * Measures how long work blocks the event loop: by the clock, as others have to wait, and in processor time of this
+ * thread, which other processes do not lengthen.
  *
- * A timer of one millisecond fires as soon as it can; what is beyond that millisecond is the wait. Between two firings
- * lies all that ran in one turn of the loop. (`monitorEventLoopDelay` does the same, but cannot be halted: what lies
- * between disable() and enable() is a wait to it.)
+ * A timer of one millisecond fires as soon as possible; any further delay is the wait. Everything that runs in one turn
+ * of the loop runs between two firings. (`monitorEventLoopDelay` does the same but cannot be paused: it counts the time
+ * between disable() and enable() as a wait.)
  */
 import { openSync, readSync } from 'node:fs'
 
@@ -17,16 +17,16 @@ export interface Quantiles {
 
 export interface LoopReport {
   readonly wait: Quantiles
-  /** undefined where the system does not tell a thread's processor time. */
+  /** undefined if the system does not report a thread's processor time. */
   readonly processor: Quantiles | undefined
-  /** Milliseconds by the clock, pauses left out. */
+  /** Milliseconds by the clock, without pauses. */
   readonly duration: number
 }
 
 /** Milliseconds between firings. */
 const resolution = 1
 
-/** One phase may be cut into pieces, by pause() and resume(): for what only the benchmark does. */
+/** pause() and resume() exclude work that only the benchmark does. */
 export class LoopMeter {
   readonly #waits: number[] = []
   readonly #turns: number[] = []
@@ -59,7 +59,7 @@ export class LoopMeter {
     }
   }
 
-  /** Last of all, so that a look at the clocks is not counted. */
+  /** Called last, so that reading the clocks is not counted. */
   #mark(): void {
     this.#firedAt = performance.now()
     this.#processorAt = threadProcessorTime?.() ?? 0
@@ -78,7 +78,7 @@ export function quantiles(samples: readonly number[]): Quantiles {
   return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? NaN }
 }
 
-/** Milliseconds that this thread has run. */
+/** Returns the milliseconds that this thread has run; undefined if the system does not report them. */
 export const threadProcessorTime = ((): (() => number) | undefined => {
   let file: number
   try {
@@ -88,7 +88,7 @@ export const threadProcessorTime = ((): (() => number) | undefined => {
   }
   const text = Buffer.alloc(128)
   return () => {
-    // Brings the kernel's account of this thread up to now, which reading the file alone does not.
+    // Makes the kernel update its account of this thread, which reading the file alone does not do.
     process.cpuUsage()
     return Number.parseInt(text.toString('latin1', 0, readSync(file, text, 0, text.length, 0)), 10) / 1e6
   }

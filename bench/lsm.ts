@@ -1,10 +1,9 @@
 /**
- * How does LsmLevel compare with classic-level as a store of bytes, on the same machine in the same run?
+ * How does LsmLevel compare with classic-level as a store of bytes, on the same machine and in the same run?
  *
  *     npm run bench:lsm [-- --count 1000000 --rounds 5 --fills 3 --seed 1 --only lsm]
  *
- * Each store runs in a process of its own; every measure runs on one, then on the other, round by round, and the store
- * that goes first alternates.
+ * Each store runs in a process of its own. Every measure runs on both stores in each round, and the order alternates.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -80,7 +79,7 @@ const report: LsmReport = {
   command: `npm run bench:lsm -- --count ${count} --rounds ${rounds} --fills ${fills} --seed ${seed}`,
   count,
   stores: stores.map(({ name, samples, result }) => ({
-    // Every field has been measured above.
+    // All fields have been measured above.
     ...(result as StoreResult),
     name,
     measures: Object.fromEntries([...samples].map(([label, values]) => [label, spread(values)]))
@@ -94,7 +93,7 @@ if (options.output !== undefined) {
   writeFileSync(`${options.output}/lsm-${count}.md`, markdown)
 }
 
-/** What the writes before have left to do is not measured with what comes next. */
+/** Waits for the background work of earlier writes, so that it does not count in the next measurement. */
 async function settle(): Promise<void> {
   for (const { child } of stores) await child.call('settle', undefined)
 }

@@ -1,4 +1,4 @@
-/** The targets for a million documents, checked against a measured comparison. */
+/** Checks a measured comparison against the targets for a million documents. */
 import type { Comparison } from './comparison.ts'
 import type { ContenderName } from './contender.ts'
 import type { TargetCheck } from './targets.ts'
@@ -22,7 +22,7 @@ export function checkMillionTargets(comparison: Comparison): TargetCheck[] {
 }
 
 interface Wanted {
-  /** Times faster. */
+  /** Minimum speed relative to the other contender. */
   readonly least: number
   readonly classes: number | 'all'
 }
@@ -44,7 +44,7 @@ function checkRatios({ queries }: Comparison, other: ContenderName, wanted: read
   })
 }
 
-/** No query takes more than 1 % of unindexed SQLite's time, but where over 1 % of the documents are returned. */
+/** No query takes more than 1 % of unindexed SQLite's time, unless it returns over 1 % of the documents. */
 function checkUnindexedSqlite({ queries, count }: Comparison): TargetCheck {
   const target = 'none over 1 % of unindexed SQLite where at most 1 % of the documents are returned'
   const shares = queries.flatMap(({ milliseconds, title, hits }) => {

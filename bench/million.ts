@@ -1,12 +1,12 @@
 /**
- * How does PetalDB compare at a million documents with what one would pick instead?
+ * How does PetalDB compare, at a million documents, with its alternatives?
  *
- *     npm run bench:million [-- --count 1000000 --rounds 15 --seed 1 --only petaldb,postgres-gin --output bench/results]
+ *     npm run bench:million [-- --count 1000000 --rounds 15 --seed 1 --only petaldb,sqlite --output bench/results]
  *
- * Twelve classes of queries, whole documents returned, cold and warm. PostgreSQL is started for the occasion on
- * loopback, in a directory of its own; where it is not installed it is left out and the report says so. Stores that
- * hold everything in memory take part up to 100,000 documents. How times grow from one count to another is told by
- * bench/growth.ts; at three million `--only petaldb --import-rounds 0` is enough for that.
+ * Twelve classes of queries return complete documents, cold and warm. The benchmark starts a PostgreSQL server in a
+ * directory of its own; if PostgreSQL is not installed, it is left out, and the report says so. Stores that hold
+ * everything in memory take part up to 100,000 documents. bench/growth.ts reports how times grow between two counts;
+ * for that, `--only petaldb --import-rounds 0` is enough at three million.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { twelve } from './twelve.ts'
 const onDisk: readonly ContenderName[] = ['petaldb', 'postgres-gin', 'sqlite', 'sqlite-indexed', 'level-scan']
 const inMemory: readonly ContenderName[] = ['nedb', 'lokijs']
 const inMemoryLimit = 100_000
-/** An importer keeps its input in memory: a million objects take some 3 GB. */
+/** Importers keep their input in memory: a million objects take some 3 GB. */
 const mostImported = 1_000_000
 
 const { values: options } = parseArgs({

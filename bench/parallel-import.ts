@@ -1,6 +1,6 @@
 /**
- * What do threads bring to an import of lines, or of objects? PetalDB with none, one, two and so on, as many as there are
- * processors, beside classic-level storing the ready-made strings, each in its own process, in turn.
+ * How much do threads speed up an import of lines or objects? Compares PetalDB with none, one, two, … up to as many as
+ * there are processors (at most eight), and classic-level storing the ready-made strings, each run in its own process.
  *
  *     npm run build && node --import tsx bench/parallel-import.ts [--count 1000000 --rounds 3 --output bench/results]
  */
@@ -46,7 +46,7 @@ function sidesOf(what: string, importer: Importer): Side[] {
   }))
 }
 
-/** Each run has a process of its own: the input alone is a gigabyte, and nothing is compiled before. */
+/** Each run has a process of its own, since the input alone is a gigabyte; no code is compiled in advance. */
 async function run({ importer, threads }: Side): Promise<ImportTimes> {
   const child = connect<ImportHandlers>(new URL('import-process.ts', import.meta.url))
   try {

@@ -1,9 +1,9 @@
 /**
- * How fast is each store at each class of query, over the same tweets, in the same run?
+ * How fast is each store at each class of queries, over the same tweets and in the same run?
  *
  *     npm run bench -- [--quick] [--count n] [--rounds n] [--only petaldb,sqlite] [--seed n]
  *
- * Prints markdown, keeps it with the raw numbers in bench/results/, and ends with status 1 when answers differ.
+ * Prints Markdown, writes it to bench/results/ along with the raw numbers, and exits with status 1 if answers differ.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-/** A comparison as markdown. */
+/** A comparison as Markdown. */
 import type { Comparison, ContenderResult, QueryResult } from './comparison.ts'
 import { type Machine, machineLine } from './machine.ts'
 import { repetitionRule } from './repetitions.ts'

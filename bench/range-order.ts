@@ -1,7 +1,7 @@
 /**
- * What does a range over times leave for candidates, and cost, by the order in which documents come? In the order of their
- * times; up to 30 seconds late, which is 60 documents; then with half of them replaced, one by one, in any order, or by
- * `updateMany`; then built again. Times are milliseconds (`ms`) and ISO dates (`at`).
+ * How do the candidates and the time of a range query over times depend on the order of insertion? Documents are
+ * inserted in the order of their times, or up to 30 seconds (60 documents) late; then half of them are replaced, one by
+ * one in any order or by `updateMany`; then the index is rebuilt. Times are milliseconds (`ms`) and ISO dates (`at`).
  *
  *     npm run build && node --import tsx bench/range-order.ts [--count 200000 --output bench/results]
  */

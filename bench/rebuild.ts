@@ -1,13 +1,13 @@
 /**
- * What does replacing documents cost queries, and what does building the index again cost and bring? Tweets, 30 % of
- * which are replaced: six classes of queries in a worn collection, in one that was built again and in two fresh ones of the
- * same documents, in turn; during index.rebuild(); how long the event loop waits meanwhile, and documents per second.
+ * How much do replaced documents slow down queries, and what does a rebuild of the index cost and gain? Of the tweets,
+ * 30 % are replaced. Six classes of queries run in turn in a worn collection, in a rebuilt one, and in two fresh ones
+ * with the same documents, and also during index.rebuild(), whose speed and delays of the event loop are measured too.
  *
  *     npm run build && node --import tsx bench/rebuild.ts [--count 200000 --output bench/results]
  *
- * Each query runs 50 times untimed first, and for 300 ms, so that none of them is the compiler's time. Ratios are of
- * medians of this thread's processor time where the system tells it: other processes hardly lengthen that. To look at that
- * clock takes as long as a short query: those run again and again between two looks, for a millisecond.
+ * Each query first runs untimed, at least 50 times and for 300 ms, so that compilation is not measured. Ratios are of
+ * medians of this thread's processor time, if the system reports it, because other processes hardly lengthen that.
+ * Reading that clock takes as long as a short query: those are repeated for a millisecond between two readings.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,9 +27,9 @@ const { values: options } = parseArgs({
 })
 const count = Number(options.count)
 const untimedRounds = 50
-/** Of the processor, spent untimed: the compiler is not done with short queries after 50 of them. */
+/** Processor time spent untimed: for short queries, 50 runs are too few for the compiler. */
 const untimedMilliseconds = 300
-/** Enough for a p99. */
+/** Enough for the 99th percentile. */
 const rounds = 200
 const sampleMilliseconds = 1
 const processorRounds = 60
@@ -38,12 +38,12 @@ const targets = { worn: 1.5, after: 1.1, duringP99: 2, documentsPerSecond: 80_00
 const names: readonly QueryClassName[] = ['unique', 'hundred', 'one-percent', 'and-three', 'range-time', 'absent']
 const queries = queryClasses({ count }).filter(({ name }) => names.includes(name))
 
-/** Milliseconds by the clock, of one query at a time. */
+/** Milliseconds by the clock for each query. */
 type Latencies = ReadonlyMap<string, Quantiles>
 
 const processorTime = threadProcessorTime ?? ((): number => performance.now())
 
-/** One query at a time in each database in turn, until there are enough rounds and `isOver` says so. */
+/** Runs one query at a time in each database in turn, until enough rounds are done and `isOver` returns true. */
 async function measure(databases: readonly Database[], isOver: () => boolean): Promise<Latencies[]> {
   const samples = databases.map(() => new Map(names.map((name) => [name, [] as number[]])))
   for (let round = 0; round < rounds || !isOver(); round++) {
@@ -59,12 +59,12 @@ async function measure(databases: readonly Database[], isOver: () => boolean): P
   return samples.map((byName) => new Map([...byName].map(([name, clock]) => [name, quantiles(clock)])))
 }
 
-/** Who comes first finds the processor's caches as the query before left them: each does so as often. */
+/** Rotates the order, because the first database finds the processor's caches as the previous query left them. */
 function inTurn(databases: readonly Database[], round: number): number[] {
   return databases.map((_, turn) => (round + turn) % databases.length)
 }
 
-/** @returns median milliseconds of the processor per query, by name, for each database; all run it as often */
+/** @returns for each database, median milliseconds of processor time per query, by name */
 async function processorTimes(
   databases: readonly Database[],
   latencies: readonly Latencies[]
@@ -102,10 +102,10 @@ async function warmUp(databases: readonly Database[]): Promise<void> {
   }
 }
 
-/** A number of followers that ends in one of them stands for a tweet that is replaced. */
+/** Tweets whose number of followers ends in one of these digits are replaced. */
 const replacedDigits = [1, 3, 7]
 
-/** The documents that all three collections hold in the end, in the order in which they came first. */
+/** The documents that all collections have in the end, in the original order. */
 function* replacedTweets(): Generator<Document> {
   for (const tweet of generateTweets({ count })) {
     const { followers_count: followers } = tweet.user as { followers_count: number }
@@ -113,7 +113,7 @@ function* replacedTweets(): Generator<Document> {
   }
 }
 
-/** @returns how many */
+/** @returns the number of documents replaced */
 async function replaceThird(db: Database): Promise<number> {
   let replaced = 0
   for (const digit of replacedDigits) {
@@ -134,7 +134,7 @@ const perSecond = ({ documents, milliseconds }: { documents: number; millisecond
   Math.round((documents / milliseconds) * 1000)
 
 try {
-  // Otherwise a rebuild begins by itself as soon as documents are replaced.
+  // Otherwise a rebuild starts automatically once documents are replaced.
   const openOne = (name: string): Promise<Database> => openDatabase(join(directory, name), { autoRebuild: false })
   await using freshDb = await openOne('fresh')
   await using wornDb = await openOne('worn')

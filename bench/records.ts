@@ -1,12 +1,12 @@
 /**
- * Which form should a stored document have: its JSON, its values beside a shared shape, or MessagePack with shared
+ * Which form should a stored document have: its JSON, its values with a shared shape, or MessagePack with shared
  * structures?
  *
  *     node --import tsx bench/records.ts [--count 20000] [file.ndjson …]
  *
- * Per document: bytes as a record and after deflate in blocks of 4 KiB, microseconds of the processor to make the record of an object,
- * to make the object of a record (all of it, as find() returns it), and to make the record of a line of JSON, as an
- * import does.
+ * Per document: bytes of the record, and after deflate in blocks of 4 KiB; microseconds of processor time to encode an
+ * object as a record, to decode a record to a complete object, as find() does, and to convert a line of JSON to a
+ * record, as an import does.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -20,7 +20,7 @@ interface Form {
   readonly name: string
   encode(document: object): Uint8Array
   decode(record: Uint8Array): unknown
-  /** From a line of JSON. */
+  /** Converts a line of JSON to a record. */
   fromLine(line: Uint8Array): Uint8Array
 }
 
@@ -75,7 +75,7 @@ function json(): Form {
   }
 }
 
-/** A number for the nested keys of the document, and the values in the order of those keys as a JSON array. */
+/** A number that stands for the document's nested keys, and a JSON array of the values in the order of these keys. */
 function shaped(): Form {
   const decoder = new TextDecoder()
   const numbers = new Map<string, number>()
@@ -87,7 +87,7 @@ function shaped(): Form {
     if (number === undefined) {
       number = builders.length
       numbers.set(source, number)
-      // One function per shape: object literals give V8 one hidden class each.
+      // One function per shape: an object literal gives all its objects one hidden class.
       builders.push(new Function('v', `return ${source}`) as (values: readonly unknown[]) => unknown)
     }
     return Buffer.from(`${number}${JSON.stringify(values)}`)
@@ -104,7 +104,7 @@ function shaped(): Form {
   }
 }
 
-/** The literal that makes the object from its values; arrays are values. */
+/** The source of an object literal that creates the object from its values; arrays are values. */
 function describe(object: object, values: unknown[]): string {
   const fields = Object.entries(object).map(([key, value]) => {
     const isPlain = typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,13 +1,13 @@
-/** How often a query is timed: one rule for every contender, by how long the query takes it when it is warm. */
+/** How often a query is timed: the same rule for every contender, by the time of a warm query. */
 import { spread } from './statistics.ts'
 
-/** Repetitions of a query that takes less than 50 ms, unless told otherwise. */
+/** Default number of repetitions of a query that takes less than 50 ms. */
 export const defaultRounds = 15
 const quick = 50
 const slow = 500
 
 /**
- * @param milliseconds of one warm run
+ * @param milliseconds time of one warm run
  * @param rounds repetitions of a query under 50 ms; those under 500 ms have a third as many, others a fifth
  */
 export function repetitionsFor(milliseconds: number, rounds: number): number {
@@ -15,19 +15,19 @@ export function repetitionsFor(milliseconds: number, rounds: number): number {
   return Math.ceil(milliseconds < slow ? rounds / 3 : rounds / 5)
 }
 
-/** For the report. */
+/** Describes the rule, for the report. */
 export function repetitionRule(rounds: number): string {
   const [few, fewest] = [repetitionsFor(quick, rounds), repetitionsFor(slow, rounds)]
   return `${rounds} repetitions where a query takes less than ${quick} ms, ${few} below ${slow} ms, ${fewest} above`
 }
 
-/** Milliseconds: compilers that watch code run need hundreds of runs of a query that takes a tenth of one. */
+/** Minimum milliseconds: a just-in-time compiler needs hundreds of runs of a query of a tenth of a millisecond. */
 const leastWarmUp = 1000
-/** Runs after that. */
+/** Maximum number of runs after that. */
 const mostWarmUps = 20
-/** A run that is faster than all before by more than this share shows that the code is still warming up. */
+/** A run that is faster than all previous ones by more than this share shows that the code is still warming up. */
 const settled = 0.1
-/** Runs in a row that have to be no faster; of a query that takes longer one will do. */
+/** Required number of consecutive runs that are no faster; one is enough for a slower query. */
 const calmRuns = 3
 
 /**
@@ -47,7 +47,7 @@ export async function warmUp(run: () => Promise<number>): Promise<number> {
   return fastest
 }
 
-/** Median milliseconds of so many runs, after one that does not count. */
+/** Median milliseconds of `times` runs, after one that does not count. */
 export async function medianOf(times: number, run: () => unknown): Promise<number> {
   await run()
   const taken: number[] = []

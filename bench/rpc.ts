@@ -1,6 +1,6 @@
 /**
- * Calls into a child process, so that every measured store has memory and compiled code of its own.
- * The child runs with the parent's flags, `--import tsx` among them.
+ * Calls into a child process, so that every measured store has its own memory and compiled code.
+ * The child runs with the parent's flags, including `--import tsx`.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ type Remote<H extends Handlers> = {
 
 type Reply = { readonly value: unknown } | { readonly error: string }
 
-/** Parent's side. One call at a time. */
+/** The parent's side. REQUIRES: one call at a time. */
 export function connect<H extends Handlers>(module: URL): Remote<H> {
   const child = fork(fileURLToPath(module), {
     serialization: 'advanced',
@@ -31,7 +31,7 @@ export function connect<H extends Handlers>(module: URL): Remote<H> {
       child.send({ name, argument })
       const answer = await reply
       if ('error' in answer) throw new Error(answer.error)
-      // The child's module has the type H: what it answers is what its handler returns.
+      // The child's module has the type H: the answer is the value that its handler returns.
       return answer.value as never
     },
     async end() {
@@ -58,9 +58,9 @@ function nextReply(child: ChildProcess): Promise<Reply> {
   })
 }
 
-/** Child's side. */
+/** The child's side. */
 export function serve(handlers: Handlers): void {
-  // Whatever becomes of the parent, nothing it started stays.
+  // The child must not outlive the parent.
   process.once('disconnect', () => process.exit())
   process.on('message', ({ name, argument }: { name: string; argument: never }) => {
     const handler = handlers[name]

@@ -1,8 +1,8 @@
 /**
- * Are the false positives that the standalone structure predicts those that are observed, whatever the id codec and tail?
+ * Do the false positives that the standalone structure predicts agree with observed ones, for every id codec and tail?
  * Run: node --import tsx bench/sharded-bloom.ts [--seed n] [--write]
  *
- * --write puts the table into docs/sharded-bloom.md.
+ * --write updates the table in docs/sharded-bloom.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -1,8 +1,9 @@
 /**
- * What does an application pay for one document at a time: written, read, changed, replaced, deleted? PetalDB beside SQLite, NeDB
- * and LevelDB, each in its own process and on disk, none of them with an fsync for each write.
+ * What does it cost to insert, read, update, replace and delete documents one at a time? Compares PetalDB with SQLite,
+ * NeDB and LevelDB, each in its own process and on disk, without an fsync per write.
  *
- *     npm run build && node --import tsx bench/single-operations.ts [--count 100000 --each 1000 --rounds 9 --output bench/results]
+ *     npm run build
+ *     node --import tsx bench/single-operations.ts [--count 100000 --each 1000 --rounds 9 --output bench/results]
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +26,7 @@ const { values: options } = parseArgs({
   }
 })
 const [count, each, rounds] = [Number(options.count), Number(options.each), Number(options.rounds)]
-/** Not counted. */
+/** Rounds that are not counted. */
 const warmUps = 3
 const names = singleStoreNames.filter((name) => options.only?.split(',').includes(name) ?? true)
 
@@ -47,7 +48,7 @@ const sides: Side[] = []
 for (const name of names) sides.push(await begin(name))
 for (let round = 0; round < warmUps + rounds; round++) {
   console.error(`round ${round + 1} of ${warmUps + rounds}`)
-  // Who goes first alternates.
+  // The order alternates.
   for (const { child, times } of round % 2 === 0 ? sides : [...sides].reverse()) {
     const taken = await child.call('round', round)
     if (round >= warmUps) times.push(taken)

@@ -1,6 +1,6 @@
 /**
- * What does it cost to get the first twenty of an order, beside sorting all matches, and beside SQLite with an index for each
- * order and without? Generated tweets; all give the same documents.
+ * What does it cost to get the first twenty documents of a sort order? Compares with sorting all matches, and with
+ * SQLite, with an index per order and without. All return the same documents, which are generated tweets.
  *
  *     npm run build && node --import tsx bench/sorted.ts [--count 200000 --output bench/results]
  */
@@ -29,7 +29,7 @@ interface Question {
   readonly title: string
   readonly filter: Filter
   readonly sort: Record<string, 1 | -1>
-  /** SQLite's condition, and its order. */
+  /** SQLite's condition and order. */
   readonly where: string
   readonly order: string
 }

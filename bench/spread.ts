@@ -7,17 +7,17 @@ export interface Spread {
   readonly high: number
 }
 
-/** What machine and when: the first line of every benchmark. */
+/** The machine and the date: the first line of every benchmark. */
 export function banner(): string {
   const date = new Date().toISOString().slice(0, 10)
   return `Node ${process.version}, ${process.platform} ${arch()}, ${cpus()[0]?.model ?? 'unknown processor'}, ${date}`
 }
 
 /**
- * Nanoseconds per operation of each contender. Rounds go round-robin, so that a slow moment of the machine hits all;
- * the first two of each warm up and do not count.
- * @param run performs the operation `operations` times
- * @param clock nanoseconds: of the wall, or of the processor where other processes are not to count
+ * Nanoseconds per operation of each contender. Contenders alternate in every round, so that a slow moment of the
+ * machine affects all; the first two rounds are warm-ups and do not count.
+ * @param contenders each performs its operation `operations` times
+ * @param clock returns nanoseconds: wall time, or processor time where other processes must not count
  */
 export function compare(
   contenders: Readonly<Record<string, (operations: number) => unknown>>,
@@ -41,13 +41,13 @@ function wallClock(): number {
   return performance.now() * 1e6
 }
 
-/** Of all threads of this process. */
+/** Processor time of all threads of this process, in nanoseconds. */
 export function processorClock(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) * 1000
 }
 
-/** Median, and the quartiles as spread. */
+/** The median, with the quartiles as low and high. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN

@@ -1,4 +1,4 @@
-/** An SQLite file as all benchmarks open one. */
+/** Opens an SQLite file with the settings of all benchmarks. */
 import Sqlite from 'better-sqlite3'
 
 export function openSqliteFile(path: string): Sqlite {

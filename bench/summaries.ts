@@ -1,6 +1,6 @@
 /**
- * What does it cost to learn what a collection holds: counts, different values, how many documents have each, pages far behind?
- * Beside reading all documents, and beside SQLite with an index for each question and without. All give the same.
+ * What do summaries of a collection cost: counts, distinct values, number of documents with each, distant pages?
+ * Compares with reading all documents, and with SQLite, with an index per question and without. All results are equal.
  *
  *     npm run build && node --import tsx bench/summaries.ts [--count 1000000 --output bench/results]
  */
@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
 })
 const count = Number(options.count)
 const rounds = 15
-/** Where all is read. */
+/** Rounds where everything is read. */
 const fullRounds = 3
 
 type Hint = { readonly hint?: 'scan' }
@@ -30,7 +30,7 @@ type Row = readonly unknown[]
 interface Question {
   readonly title: string
   readonly ask: (db: Database, hint: Hint) => Promise<readonly Row[]>
-  /** Left out where SQL has no name for what is asked. */
+  /** Missing if SQL cannot express the question. */
   readonly sql?: string
 }
 
@@ -147,7 +147,7 @@ for (const columns of indexes) indexed.exec(`CREATE INDEX "${columns}" ON tweets
 await db.close()
 db = await openDatabase(location)
 
-/** In any order. */
+/** Text that does not depend on the order of rows. */
 function normalised(rows: readonly Row[]): string {
   return JSON.stringify(rows.map((row) => JSON.stringify(row)).sort())
 }

@@ -1,6 +1,6 @@
 /**
- * How fast are flushes and compactions? In this thread, without a scheduler: sorting, merging, writing,
- * syncing. Values are half random, so that LZ4 has something to do.
+ * How fast are flushes and compactions? Runs them in this thread, without a scheduler: sorting, merging, writing,
+ * syncing. Values are half random, so that LZ4 can compress them.
  *
  *   node --import tsx bench/table-jobs.ts
  */
@@ -86,7 +86,7 @@ try {
           nodeFileSystem,
           unhurried
         )
-        // The first ones run before the code is compiled.
+        // The first ones run before their code is compiled.
         if (i >= 4) flushTime += result.milliseconds
         runs.push(result.tables)
       }

@@ -1,10 +1,10 @@
 /**
- * What do the two tails of a segment cost and find: bytes, documents in vain, time to build and to ask?
+ * How do the two tails of a segment compare in bytes, false positives, and time to build and to query?
  *
  *     node --import tsx bench/tails.ts [--count 200000] [--seed n]
  *
- * Tweets, indexed from their bytes. Time is the processor's: that of adding a document, that of what is done between batches (of
- * which sealing is most), and that of a question for one value, over all segments, rows in memory.
+ * Tweets are indexed from their bytes. Processor time is measured for adding a document, for maintenance between
+ * batches (mostly sealing), and for a query for one value over all segments, with rows in memory.
  */
 import { parseArgs } from 'node:util'
 import { compileFilter } from '../src/query/filter.ts'
@@ -21,10 +21,10 @@ const { values: options } = parseArgs({
 const count = Number(options.count)
 const seed = Number(options.seed)
 const batch = 1000
-/** Values that questions are timed with. */
+/** Number of values whose queries are timed. */
 const timed = 400
 const rounds = 20
-/** Values that no document has: a code that collides finds all documents of another pair, so that it takes many to tell. */
+/** Number of absent values queried; many, since a code that collides finds all documents of another pair. */
 const probes = 8000
 
 const documents: DocumentSource = {
@@ -36,12 +36,12 @@ const documents: DocumentSource = {
 
 interface Measured {
   readonly stats: IndexStats
-  /** Microseconds. */
+  /** The four times are microseconds. */
   readonly add: number
   readonly maintain: number
   readonly absent: number
   readonly present: number
-  /** Candidates for a value that no document has. */
+  /** Candidates per value that no document has. */
   readonly inVain: number
 }
 
@@ -83,7 +83,7 @@ async function measure(tail: 'bloom' | 'fingerprint'): Promise<Measured> {
     if (pending.length === batch) await flush()
   }
   await flush()
-  /** Candidates for each value. */
+  /** Returns the number of candidates per value. */
   const ask = async (values: readonly string[]): Promise<number> => {
     let candidates = 0
     for (const value of values) {
@@ -100,7 +100,7 @@ async function measure(tail: 'bloom' | 'fingerprint'): Promise<Measured> {
     return candidates / values.length
   }
   const microsecondsOf = async (values: readonly string[]): Promise<number> => {
-    // Brings rows into memory.
+    // Loads the rows into memory.
     await ask(values)
     const begin = processorMicroseconds()
     for (let round = 0; round < rounds; round++) await ask(values)

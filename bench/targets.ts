@@ -1,11 +1,11 @@
-/** The targets that the project has set itself, checked against a measured comparison. */
+/** Checks a measured comparison against the project's targets. */
 import type { Comparison, QueryResult } from './comparison.ts'
 import type { ContenderName } from './contender.ts'
 
 export interface TargetCheck {
   readonly target: string
   readonly measured: string
-  /** undefined when this run did not measure it. */
+  /** undefined if this run did not measure it. */
   readonly met: boolean | undefined
 }
 
@@ -17,16 +17,16 @@ const latencyLimits: readonly (readonly [queryName: string, limit: number])[] = 
   ['and-three', 0.5]
 ]
 
-/** Below this share of hits, at least so many times faster than SQLite without indexes. The first that fits counts. */
+/** Below a share of hits, the minimum speed relative to SQLite without indexes. The first that applies counts. */
 const speedups: readonly (readonly [share: number, factor: number])[] = [
   [0.003, 30],
   [0.01, 10]
 ]
 
-/** Every document has to be looked at: the comparison with a scan is "not slower", no more. */
+/** Queries that have to examine every document, and only must not be slower than a scan. */
 const unindexable: readonly string[] = ['regex']
 
-/** Rates of a batched import of ready-made strings into classic-level that are to be reached. */
+/** Minimum share of the rate of a batched import of ready-made strings into classic-level. */
 const importShare = 0.3
 
 /** Bytes of the index's rows per byte of JSON. */

@@ -1,4 +1,4 @@
-/** The classes of queries that are compared at a million documents and beyond. */
+/** The classes of queries compared at a million documents and more. */
 import type { QueryClassName } from '../src/workload/index.ts'
 
 export const twelve: readonly QueryClassName[] = [

@@ -1,9 +1,9 @@
 /**
- * What does it cost to find entries of a store by value? Absent values, values that one entry has, the ten newest of a
- * common value, a range of 100, for each filter index, with and without block filters; beside a full scan.
+ * What does it cost to find entries of a store by value? Looks up absent values, unique values, values of 16 entries,
+ * the ten newest of a common value, and a range of 100, with each filter index, and compares with a full scan.
  *
- * Entries of about 1 KB, ten fields of which are extracted. Keys ascend with time, as those of tweets do; with random
- * keys every table holds entries of all times, so that neither the newest nor a range is in few of them.
+ * Entries have about 1 KB, and ten fields are extracted. Keys ascend with time, like those of tweets; with random keys,
+ * every table has entries of all times, so that the newest and a range are spread over all tables.
  *
  * Run: node --import tsx bench/value-lookups.ts [--count 1000000] [--random] [--output bench/results]
  */
@@ -30,12 +30,12 @@ const fields = ['unique', 'time', 'group', 'rare', 'a', 'b', 'c', 'd', 'e', 'f']
 const extractor = jsonExtractor({ fields, zones: ['time'] })
 const words = 'the quick brown fox jumps over a lazy dog while seven wizards mix black quartz and liquid vow'.split(' ')
 
-/** A number spread over 32 bits. */
+/** Spreads a number over 32 bits. */
 const spread32 = (n: number): number => Math.imul(n ^ (n >>> 13), 0x9e3779b1) >>> 0
 
 const keyOf = (n: number): string => (options.random ? spread32(n) : n).toString(16).padStart(8, '0')
 
-/** Compresses about as tweets do: to a half. */
+/** Text that compresses to about half, like tweets. */
 function textOf(n: number): string {
   let text = ''
   for (let i = 0; text.length < 800; i++)
@@ -58,8 +58,8 @@ function documentOf(n: number): string {
 }
 
 /**
- * A table has so many blocks that with 10 bits, of which one block in 120 is named in vain, a lookup reads more of these
- * than of others.
+ * Tables have so many blocks that with 10 bits, which yield one false positive in 120 blocks, a lookup would read more
+ * false positives than blocks it needs.
  */
 const blockFilterBits = 16
 
@@ -76,10 +76,10 @@ async function drain(entries: AsyncIterable<unknown>): Promise<number> {
   return found
 }
 
-/** Microseconds of each kind of question that the project has set itself, warm, at a million entries. */
+/** The project's targets: maximum microseconds of warm lookups among a million entries. */
 const targets = { absent: 30, unique: 150 }
 
-/** Untimed lookups before each measure, or as many as this time allows: some 3,000 make the compiler done. */
+/** Number of untimed lookups before each measure, unless time runs out; the compiler needs some 3,000. */
 const warmUps = 3000
 const maxWarmUpMilliseconds = 1500
 
@@ -96,7 +96,7 @@ async function micro(repetitions: number, ask: (i: number) => Promise<number>, e
   return spreadOf(times)
 }
 
-/** Seconds. */
+/** Fills the store. @returns seconds */
 async function write(location: string): Promise<number> {
   const start = performance.now()
   const writer = new LsmLevel(location, { values: { extractor, blockFilterBits } })
@@ -143,7 +143,7 @@ async function measure(location: string, name: string, values: Partial<ValueOpti
   return { name, tables: stats?.tables ?? 0, firstMilliseconds, absent, unique, rare, newest, range, filterBytes }
 }
 
-/** Milliseconds to find one entry by reading all. */
+/** Milliseconds to find one entry by reading all entries. */
 async function fullScan(location: string): Promise<number> {
   const db = new LsmLevel(location)
   const start = performance.now()

@@ -1,4 +1,4 @@
-/** LevelDB as it comes: a scan in key order, JSON.parse of each value, and a hand-written predicate. */
+/** Plain LevelDB: a scan in key order, JSON.parse of each value, and a hand-written predicate. */
 import { ClassicLevel } from 'classic-level'
 import type { Document } from '../../src/model/types.ts'
 import type { Contender, OpenContender } from '../contender.ts'

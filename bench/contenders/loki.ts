@@ -1,4 +1,4 @@
-/** LokiJS in memory, without an index: its own would have to be declared, and nested paths cannot be. */
+/** LokiJS in memory, without an index: indexes have to be declared, which is impossible for nested paths. */
 import Loki from 'lokijs'
 import type { Document } from '../../src/model/types.ts'
 import type { Contender, OpenContender } from '../contender.ts'
@@ -20,7 +20,7 @@ export const openLoki: OpenContender = async () => {
       let chain = collection.chain().where(predicate(filter))
       if (sort !== undefined) chain = chain.simplesort('_id', true)
       if (limit !== undefined) chain = chain.limit(limit)
-      // LokiJS puts its own number into every document.
+      // LokiJS adds a number to every document.
       return (chain.data() as Document[]).map(({ $loki: _, ...document }) => document)
     },
 

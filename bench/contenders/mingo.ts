@@ -1,4 +1,4 @@
-/** mingo over an array of parsed objects: the upper limit of memory, and no copy of a result is made. */
+/** mingo over an array of parsed objects: everything in memory, and results are not copied. */
 import { Query } from 'mingo'
 import type { Document } from '../../src/model/types.ts'
 import type { Contender, OpenContender } from '../contender.ts'

@@ -1,4 +1,4 @@
-/** NeDB in its in-memory mode, without a declared index except its own on `_id`. It copies what it returns. */
+/** NeDB in its in-memory mode, without a declared index except its own on `_id`. It copies its results. */
 import Datastore from '@seald-io/nedb'
 import type { Document } from '../../src/model/types.ts'
 import type { Contender, OpenContender } from '../contender.ts'
@@ -28,7 +28,7 @@ export const openNeDb: OpenContender = async () => {
   return contender
 }
 
-/** NeDB wants a RegExp where MongoDB also takes the pattern. */
+/** NeDB requires a RegExp where MongoDB also accepts the pattern. */
 function withRegExps(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withRegExps)
   if (typeof value !== 'object' || value === null) return value

@@ -24,7 +24,7 @@ export const openPetalDb: OpenContender = async (directory) => {
     },
 
     async indexBytes() {
-      // After a close and an open, so that what was still in memory is counted too.
+      // After closing and reopening, so that rows that were still in memory are counted too.
       await db.close()
       db = await openDatabase(location)
       const { bytes } = await db.index.stats()

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of the benchmark's own: its own data directory, a free port on loopback, ended by its pid. */
+/** Runs a PostgreSQL server for the benchmark, with its own data directory, on a free port of the loopback. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -14,7 +14,7 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** @throws Error where PostgreSQL 15 is not installed */
+/** @throws Error if PostgreSQL 15 is not installed */
 export async function startPostgres(directory: string): Promise<PostgresServer> {
   if (!existsSync(join(binaries, 'postgres'))) throw new Error('PostgreSQL 15 is not installed')
   const data = join(directory, 'data')
@@ -36,7 +36,7 @@ export async function startPostgres(directory: string): Promise<PostgresServer> 
     'work_mem=64MB',
     'maintenance_work_mem=512MB',
     'max_wal_size=4GB',
-    // As the embedded stores of the comparison: a crash of the machine may lose the last moments.
+    // As with the embedded stores of the comparison, a crash of the machine may lose the last writes.
     'synchronous_commit=off',
     'listen_addresses=127.0.0.1',
     `port=${port}`,

@@ -1,4 +1,4 @@
-/** PostgreSQL 15: one jsonb column with a GIN index of jsonb_path_ops, which answers equality on any path. */
+/** PostgreSQL 15: one jsonb column with a GIN index (jsonb_path_ops), which supports equality on any path. */
 import pg from 'pg'
 import type { Document } from '../../src/model/types.ts'
 import type { Contender, OpenContender } from '../contender.ts'
@@ -85,7 +85,7 @@ function onOperator(path: string, name: string, argument: unknown, parameters: u
   }
 }
 
-/** Containment, which is what the index knows. Hashtags are the one array among the paths. */
+/** A condition of containment, which the index supports. Hashtags are the only array among the paths. */
 function contains(path: string, value: unknown, parameters: unknown[]): string {
   const shape = path.split('.').reduceRight<unknown>((inner, key) => {
     return { [key]: key === 'hashtags' ? [inner] : inner }

@@ -1,13 +1,13 @@
 /**
- * The benchmark's filters as plain JavaScript, as someone who scans a key-value store would write them: compiled to
- * closures once per query, and independent of the matcher it is compared with.
+ * The benchmark's filters in plain JavaScript, as written for scans of a key-value store: compiled to closures once per
+ * query, and independent of PetalDB's matcher.
  */
 import type { Document } from '../../src/model/types.ts'
 
 type Predicate = (document: Document) => boolean
 type Test = (values: readonly unknown[]) => boolean
 
-/** Takes the operators of the query classes and throws on any other. */
+/** Supports the operators of the query classes and throws on any other. */
 export function predicate(filter: Document): Predicate {
   const parts = Object.entries(filter).map(([key, operand]): Predicate => {
     if (key === '$and') return every((operand as Document[]).map(predicate))
@@ -41,7 +41,7 @@ function isOperators(operand: unknown): operand is Document {
   return typeof operand === 'object' && operand !== null && Object.keys(operand).every((key) => key.startsWith('$'))
 }
 
-/** Values on the path; elements of arrays on the way, not the arrays. */
+/** Collects the values on the path: elements of arrays, not the arrays. */
 function collect(value: unknown, keys: readonly string[], depth: number, values: unknown[]): void {
   if (Array.isArray(value)) {
     for (const element of value) collect(element, keys, depth, values)

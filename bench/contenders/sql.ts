@@ -1,13 +1,13 @@
 /**
- * The benchmark's filters as the SQL a good SQLite user writes by hand: JSON text in one column, `json_extract` for
- * scalars, `json_each` for arrays, or a table of their own where indexes are wanted.
+ * The benchmark's filters as a good SQLite user would write them: JSON text in one column, `json_extract` for scalars,
+ * `json_each` for arrays, or a separate table for arrays that need an index.
  */
 import type { Document } from '../../src/model/types.ts'
 
-/** The one array that queries look into. */
+/** The only array that queries look into. */
 const arrayPath = 'entities.hashtags.text'
 
-/** Every other path that queries look at, by how they look at it. */
+/** The other paths whose values queries compare. */
 const extractedPaths = [
   'user.screen_name',
   'user.id',
@@ -19,7 +19,7 @@ const extractedPaths = [
   'retweet_count',
   'timestamp_ms'
 ]
-/** Paths that queries ask the presence of. */
+/** Paths whose presence queries test. */
 const presentPaths = ['coordinates']
 
 export const schema = 'CREATE TABLE IF NOT EXISTS tweets (id INTEGER PRIMARY KEY, doc TEXT NOT NULL)'
@@ -39,7 +39,7 @@ export interface Condition {
   readonly parameters: readonly unknown[]
 }
 
-/** @param hasHashtagTable whether `indexes` were made */
+/** @param hasHashtagTable whether `indexes` were created */
 export function condition(filter: Document, hasHashtagTable: boolean): Condition {
   return join(
     ' AND ',
@@ -101,14 +101,14 @@ function onOperator(path: string, name: string, argument: unknown): Condition {
     case '$exists':
       return { sql: `${type(path)} IS ${argument ? 'NOT ' : ''}NULL`, parameters: [] }
     case '$regex':
-      // The benchmark's pattern is a literal; SQLite has no regular expressions of its own.
+      // The benchmark's pattern is a literal; SQLite has no built-in regular expressions.
       return { sql: `instr(${extract(path)}, ?) > 0`, parameters: [argument] }
     default:
       throw new TypeError(`no query class uses ${name}`)
   }
 }
 
-/** SQLite's JSON functions give booleans as 0 and 1. */
+/** SQLite's JSON functions return booleans as 0 and 1. */
 function scalar(value: unknown): unknown {
   return typeof value === 'boolean' ? Number(value) : value
 }

@@ -1,4 +1,4 @@
-/** SQLite with JSON text in a column, without indexes and with one for each queried path. */
+/** SQLite with JSON text in a column, without indexes or with one per queried path. */
 import { join } from 'node:path'
 import type { Statement } from 'better-sqlite3'
 import type { Document } from '../../src/model/types.ts'

@@ -1,5 +1,5 @@
 /**
- * The few declarations that the benchmarks use of packages that only bench/package.json installs, so that the
+ * Declarations of packages that only bench/package.json installs, as far as the benchmarks use them, so that the
  * repository type-checks without them.
  */
 declare module 'better-sqlite3' {

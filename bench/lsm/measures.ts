@@ -1,14 +1,14 @@
-/** What is measured of one store: each returns microseconds per operation, or per entry for scans and batches. */
+/** The measures of one store: each returns microseconds per operation, or per entry for scans and batches. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { BytesLevel } from './store.ts'
 import { keyOf, shuffled } from './workload.ts'
 
 export interface Subject {
   readonly db: BytesLevel
-  /** Entries that fill() put in: keyOf(0) … keyOf(count − 1). */
+  /** Number of entries written by fill(): keyOf(0) … keyOf(count − 1). */
   readonly count: number
   readonly values: readonly Buffer[]
-  /** Grows from call to call, so that reads do not repeat the ones before. */
+  /** Incremented by every operation, so that reads do not repeat previous ones. */
   turn: number
 }
 
@@ -33,11 +33,11 @@ export async function fill(
   return (spent * 1000) / count
 }
 
-/** @param reads how many, where it reads */
+/** @param reads number of reads, for measures of reads */
 type Measure = (subject: Subject, reads: number) => Promise<number>
 
 const timedReads = 20_000
-/** Without them the first round measures the compiler: 20,000 reads took 37 µs each where the next took 21. */
+/** Without them, the first round measures the compiler: 20,000 reads took 37 µs each, the next ones 21. */
 export const untimedReads = 5_000
 
 export const measures = {
@@ -72,7 +72,7 @@ export const measures = {
   'iterator, nextv(1000), per entry': async ({ db }, reads) => {
     const begin = performance.now()
     let entries = 0
-    // All there are, once they are timed.
+    // All entries, in timed rounds.
     const limit = reads < timedReads ? reads : -1
     const iterator = db.iterator({ highWaterMarkBytes: 4 << 20, limit } as object)
     for (let got = await iterator.nextv(1000); got.length > 0; got = await iterator.nextv(1000)) entries += got.length
@@ -117,7 +117,7 @@ export function measure(name: MeasureName, subject: Subject): Promise<number> {
   return measures[name](subject, timedReads)
 }
 
-/** A read measure, so that its code is compiled. */
+/** Runs a measure of reads untimed, so that its code is compiled. */
 export async function warmUp(name: MeasureName, subject: Subject): Promise<void> {
   await measures[name](subject, untimedReads)
 }
@@ -127,12 +127,12 @@ export interface Latencies {
   readonly medianMilliseconds: number
   readonly p99Milliseconds: number
   readonly maxMilliseconds: number
-  /** Of the event loop, while the puts ran. */
+  /** Delay of the event loop during the puts. */
   readonly loopP99Milliseconds: number
   readonly loopMaxMilliseconds: number
 }
 
-/** Sixteen callers put random keys as fast as they are let. */
+/** Sixteen callers put random keys as fast as they can. */
 export async function sustainedPuts(subject: Subject, puts: number): Promise<Latencies> {
   const latencies = new Float64Array(puts)
   const delay = monitorEventLoopDelay({ resolution: 1 })
@@ -145,7 +145,7 @@ export async function sustainedPuts(subject: Subject, puts: number): Promise<Lat
         const begin = performance.now()
         await subject.db.put(key, value)
         latencies[i] = performance.now() - begin
-        // Lets the loop turn, as a server would between requests.
+        // Yields to the event loop, like a server between requests.
         if (i % 64 === 0) await new Promise(setImmediate)
       }
     })
@@ -168,7 +168,7 @@ async function each(operations: number, run: (i: number) => Promise<unknown>): P
   return ((performance.now() - begin) * 1000) / operations
 }
 
-/** Microseconds per put of so many callers, each awaiting its own. */
+/** Microseconds per put of concurrent callers, each awaiting its own puts. */
 async function callers(subject: Subject, concurrent: number, puts: number, options: object): Promise<number> {
   const begin = performance.now()
   await Promise.all(
@@ -182,7 +182,7 @@ async function callers(subject: Subject, concurrent: number, puts: number, optio
   return ((performance.now() - begin) * 1000) / (concurrent * puts)
 }
 
-/** Overwrites: the store keeps its size. */
+/** An entry that overwrites another, so that the store keeps its size. */
 function freshEntry(subject: Subject, i: number): [Buffer, Buffer] {
   const { count, values } = subject
   return [keyOf(shuffled((i * 7 + subject.turn++) % count, count)), values[i % values.length]!]

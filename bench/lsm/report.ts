@@ -1,4 +1,4 @@
-/** The store benchmark as markdown, with the targets that the project has set itself. */
+/** The store benchmark as Markdown, with the project's targets. */
 import type { Machine } from '../machine.ts'
 import { header, significant, table } from '../query-report.ts'
 import type { Spread } from '../statistics.ts'
@@ -21,7 +21,7 @@ export interface LsmReport {
   readonly stores: readonly StoreResult[]
 }
 
-/** Times faster than classic-level. */
+/** Minimum speed relative to classic-level. */
 const targets: Readonly<Record<string, number>> = {
   'batch put of 1,000, sequential keys, per entry': 1,
   'batch put of 1,000, random keys, per entry': 1,

@@ -1,4 +1,4 @@
-/** The process of one store: everything is measured here, where nothing else runs. */
+/** The process of one store, in which everything is measured and nothing else runs. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { fill, type Latencies, type MeasureName, measure, type Subject, sustaine
 import { openStore, type StoreName } from './store.ts'
 import { keyOf, valuePool } from './workload.ts'
 
-/** Of one processor, for a second. */
+/** The store counts as idle if it used less than this share of one processor for a second. */
 const idleShare = 0.02
 const maxSettleMilliseconds = 60_000
 
@@ -19,7 +19,7 @@ let directory = ''
 let fills = 0
 
 const handlers = {
-  /** Fills a new directory. The last one stays for the other measures. */
+  /** Fills a new directory. The last one is kept for the other measures. */
   async fill(options: { name: StoreName; count: number; order: 'sequential' | 'random'; seed: number }) {
     if (subject !== undefined) {
       await subject.db.close()
@@ -47,7 +47,7 @@ const handlers = {
     await warmUp(name, opened())
   },
 
-  /** Until background work has come to rest, which shows in what all threads take of the processor. */
+  /** Waits until background work has ended, judging by the processor time of all threads. */
   async settle(): Promise<void> {
     const end = performance.now() + maxSettleMilliseconds
     for (let share = 1; share > idleShare && performance.now() < end; ) {
@@ -62,7 +62,7 @@ const handlers = {
     return sustainedPuts(opened(), puts)
   },
 
-  /** Bytes on disk as it is, and after everything has been compacted. */
+  /** Bytes on disk, now and after everything has been compacted. */
   async size(): Promise<{ bytes: number; compactedBytes: number; seconds: number }> {
     const { db, count } = opened()
     const bytes = directoryBytes(directory).total
@@ -73,7 +73,7 @@ const handlers = {
     return { bytes, compactedBytes: directoryBytes(directory).total, seconds }
   },
 
-  /** Milliseconds to open after a clean close, and to the first value. */
+  /** Milliseconds to reopen after a clean close, and until the first value has been read. */
   async open(): Promise<{ milliseconds: number; firstGetMilliseconds: number }> {
     return reopen()
   },

@@ -1,4 +1,4 @@
-/** The stores that are compared, each opened as its users would, with bytes in and bytes out. */
+/** The stores compared, each opened as its users would, with keys and values as bytes. */
 import { mkdirSync } from 'node:fs'
 import type { AbstractLevel } from 'abstract-level'
 
@@ -13,7 +13,7 @@ export type BytesLevel = AbstractLevel<unknown, Buffer, Buffer> & {
 
 const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
 
-/** Defaults on both sides. */
+/** Both stores have their default options. */
 export async function openStore(name: StoreName, directory: string): Promise<BytesLevel> {
   mkdirSync(directory, { recursive: true })
   const db = await createStore(name, directory)
@@ -24,7 +24,7 @@ export async function openStore(name: StoreName, directory: string): Promise<Byt
 async function createStore(name: StoreName, directory: string): Promise<BytesLevel> {
   switch (name) {
     case 'lsm': {
-      // As users have it: the sources, run by tsx, name each closure again whenever it is made.
+      // The built package, as users have it: in sources run by tsx, every closure is named whenever it is created.
       const built = new URL('../../dist/lsm.js', import.meta.url).href
       const { LsmLevel } = (await import(built)) as { LsmLevel: new (directory: string, options: object) => BytesLevel }
       return new LsmLevel(directory, encodings)

@@ -1,15 +1,15 @@
-/** Keys and values of the store benchmark: the same for every store and every run with the same seed. */
+/** Keys and values of the store benchmark, the same for every store and every run with the same seed. */
 import { generateTweets } from '../../src/workload/tweets.ts'
 
 export const valueBytes = 1_000
 const poolSize = 20_000
 
-/** Sixteen bytes whose byte order is the order of the numbers. */
+/** Sixteen bytes that sort like the numbers. */
 export function keyOf(number: number): Buffer {
   return Buffer.from(`key${String(number).padStart(13, '0')}`, 'latin1')
 }
 
-/** Tweets as JSON, each cut or padded to a kilobyte: as compressible as what people store. */
+/** Tweets as JSON, each cut or padded to a kilobyte: as compressible as typical data. */
 export function valuePool(seed: number): Buffer[] {
   return [...generateTweets({ count: poolSize, seed })].map((tweet) =>
     Buffer.from(JSON.stringify(tweet).padEnd(valueBytes).slice(0, valueBytes), 'latin1')
@@ -17,8 +17,8 @@ export function valuePool(seed: number): Buffer[] {
 }
 
 /**
- * The i-th of `count` numbers in an order without pattern, each once: multiplication by a number that shares no factor
- * with `count`. Exact for counts below 100 million.
+ * The i-th of the numbers below `count` in a scattered order that has each once: multiplies by a number that shares no
+ * factor with `count`. Exact for counts below 100 million.
  */
 export function shuffled(i: number, count: number): number {
   return (i * stride(count)) % count

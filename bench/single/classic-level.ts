@@ -1,4 +1,4 @@
-/** LevelDB: whoever uses it changes documents by hand. */
+/** LevelDB, whose users change documents by hand. */
 import { ClassicLevel } from 'classic-level'
 import type { Document } from '../../src/model/types.ts'
 import { levelKey } from '../contenders/level-key.ts'

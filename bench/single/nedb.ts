@@ -1,4 +1,4 @@
-/** NeDB with its file. */
+/** NeDB with a file. */
 import { join } from 'node:path'
 import Datastore from '@seald-io/nedb'
 import type { Document } from '../../src/model/types.ts'

@@ -1,6 +1,6 @@
-/** What bench/single-operations.ts times. */
+/** The operations that bench/single-operations.ts times. */
 
-/** An update, for those who know MongoDB's operators. */
+/** The update, for stores that support MongoDB's operators. */
 export const seen = { $inc: { retweet_count: 1 }, $set: { seen: true } }
 
 export const operations = [
@@ -15,5 +15,5 @@ export const operations = [
 
 export type Operation = (typeof operations)[number]
 
-/** Microseconds per operation; none of what the store cannot do but by a scan. */
+/** Microseconds per operation; undefined for operations that the store could do only by a scan. */
 export type RoundTimes = Partial<Record<Operation, number>>

@@ -1,4 +1,4 @@
-/** The process of one store of bench/single-operations.ts. */
+/** The process of one store in bench/single-operations.ts. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { openSingleStore, type SingleStore, type SingleStoreName } from './store
 
 export interface SingleInput {
   readonly name: SingleStoreName
-  /** Documents before anything is timed. */
+  /** Number of documents loaded before anything is timed. */
   readonly count: number
-  /** Of each kind in a round. */
+  /** Number of operations of each kind per round. */
   readonly each: number
   readonly rounds: number
 }
@@ -23,7 +23,7 @@ let store: SingleStore | undefined
 let input: SingleInput | undefined
 let directory: string | undefined
 let ready: Document[] = []
-/** Documents that each round adds and takes away again, two times `each`, behind the first `count`. */
+/** The documents after the first `count`, of which each round inserts and deletes two times `each`. */
 let fresh: Document[] = []
 
 const handlers = {
@@ -44,7 +44,7 @@ const handlers = {
     const { each, count } = input!
     const { insert, get, update, updateOfUser, replace, remove } = store!
     const added = fresh.slice(2 * each * round, 2 * each * (round + 1))
-    // The same documents for every store, others in each round, all over the collection.
+    // The same documents for every store, different ones in each round, spread over the collection.
     const some = Array.from({ length: each }, (_, i) => ready[((round * each + i) * 7919) % count]!)
     const id = (document: Document): number => document._id as number
     const times: RoundTimes = {
@@ -60,7 +60,7 @@ const handlers = {
     return { ...times, 'update by two fields': await timed(some, byFields) }
   },
 
-  /** What all stores must agree on: documents replaced and updated once more, and one that was deleted. */
+  /** Documents on which all stores must agree: some that are replaced and updated again, and a deleted one. */
   async sample(): Promise<readonly (Document | undefined)[]> {
     const found: (Document | undefined)[] = []
     for (let i = 0; i < ready.length; i += Math.ceil(ready.length / 100)) {
@@ -90,7 +90,7 @@ async function timed(documents: readonly Document[], run: (document: Document) =
   return ((performance.now() - begin) * 1000) / documents.length
 }
 
-/** As a server does that has many requests at a time. */
+/** Like timed(), with many operations at a time, as in a busy server. */
 async function timedTogether(
   documents: readonly Document[],
   run: (document: Document) => Promise<unknown>

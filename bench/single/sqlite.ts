@@ -1,4 +1,4 @@
-/** SQLite with JSON text in a column, each statement a transaction. */
+/** SQLite with JSON text in a column; each statement is a transaction. */
 import { join } from 'node:path'
 import type { Document } from '../../src/model/types.ts'
 import { indexes, schema } from '../contenders/sql.ts'
@@ -6,7 +6,7 @@ import { packageVersion } from '../contenders/versions.ts'
 import { openSqliteFile } from '../sqlite-file.ts'
 import type { SingleStore } from './store.ts'
 
-/** What keeps the table of hashtags; the expression indexes keep themselves. */
+/** Keep the table of hashtags up to date; SQLite maintains the expression indexes itself. */
 const triggers = [
   `CREATE TRIGGER tweets_insert AFTER INSERT ON tweets BEGIN
      INSERT OR IGNORE INTO hashtags SELECT json_extract(value, '$.text'), new.id FROM json_each(new.doc, '$.entities.hashtags');

@@ -1,4 +1,4 @@
-/** What a store has to offer to take part in bench/single-operations.ts: one document at a time, as an application asks. */
+/** The interface of a store in bench/single-operations.ts: operations on one document at a time. */
 import type { Document } from '../../src/model/types.ts'
 
 export const singleStoreNames = ['petaldb', 'sqlite-indexed', 'sqlite', 'nedb', 'classic-level'] as const
@@ -8,16 +8,16 @@ export type SingleStoreName = (typeof singleStoreNames)[number]
 export interface SingleStore {
   /** Library, version, and how it is used. */
   readonly description: string
-  /** A batch of what is there before anything is timed. */
+  /** Stores a batch of documents before anything is timed. */
   load(documents: readonly Document[]): Promise<void>
-  /** After the last batch. */
+  /** Called after the last batch. */
   settle?(): Promise<void>
-  /** Each of these resolves when the write would survive the process being killed. */
+  /** Each write resolves once it would survive a kill of the process. */
   insert(document: Document): Promise<unknown>
   get(id: number): Promise<Document | undefined>
   /** Adds one to retweet_count and sets `seen`. */
   update(id: number): Promise<unknown>
-  /** The same of a tweet of the user of that name at that time; undefined where the store would have to scan. */
+  /** As update(), for the tweet of a user at a time; undefined if the store would have to scan. */
   updateOfUser?(name: string, at: unknown): Promise<unknown>
   replace(document: Document): Promise<unknown>
   remove(id: number): Promise<unknown>
