@@ -1,4 +1,4 @@
-// Builds all WebAssembly modules of this tree: see kernel-modules.mjs.
+// Builds all WebAssembly modules of this tree; see kernel-modules.mjs.
 import { fileURLToPath } from 'node:url'
 import { buildModule, modules } from './kernel-modules.mjs'
 

@@ -1,11 +1,11 @@
-// Makes the package's JavaScript of the sources: a few files instead of five hundred, because finding, reading and compiling
-// each module is most of the time that `import` and the first open() take.
+// Bundles the sources into the package's JavaScript: a few files instead of five hundred, because finding, reading and
+// compiling each module takes most of the time of `import` and the first open().
 //
-//   node scripts/bundle.mjs [directory]      dist by default
+//   node scripts/bundle.mjs [directory]      default: dist
 //
-// What `import 'petaldb'` and opening a database need is in three chunks; what few need is in chunks of its own. All files lie
-// in one directory, so that those that are named by URL (the worker, the extractors: see src/lsm/sibling-module.ts) are
-// beside whoever names them, whichever chunk that is in.
+// Everything that `import 'petaldb'` and opening a database need is in three chunks; rarely needed code is in others.
+// All files are in one directory, so that files referred to by URL (the worker, the extractors: see
+// src/lsm/sibling-module.ts) are found from any chunk.
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
@@ -22,9 +22,9 @@ const entries = {
   'sharded-bloom': source('sharded-bloom/standalone/index.ts'),
   cli: source('cli/petaldb.ts')
 }
-/** What opening a database on LsmLevel loads. */
+/** The modules that opening a database on LsmLevel loads. */
 const opening = ['lsm/lsm-level.ts', 'lsm/fs/directory.ts', 'lsm/fs/node-file-system.ts'].map(source)
-/** Loaded by other threads, of which each has all it needs in one file. */
+/** Loaded by other threads; each file contains everything it needs. */
 const threads = {
   worker: source('lsm/compaction/worker.ts'),
   'json-extractor': source('lsm/value/json-extractor.ts'),
@@ -36,7 +36,8 @@ const typescript = {
   name: 'typescript',
   transform: (code, id) =>
     id.endsWith('.ts') ? transform(code, { loader: 'ts', target, sourcemap: true, sourcefile: id }) : undefined,
-  // A process parses all of it before it opens anything. Names stay, and lines are short enough for a stack to point at.
+  // Minified, since a process parses all of it before opening anything. Names are kept, and lines are short enough for
+  // stack traces to be useful.
   renderChunk: (code) =>
     transform(code, {
       minifyWhitespace: true,
@@ -68,15 +69,15 @@ async function write(input, manualChunks) {
     manualChunks,
     hoistTransitiveImports: false,
     sourcemap: true,
-    // Sources are not in the package, and a stack names them anyway.
+    // Sources are not in the package, but stack traces name them anyway.
     sourcemapExcludeSources: true
   })
   await bundle.close()
 }
 
 /**
- * Which chunk a module is in: `core` for databases alone, `store` for LsmLevel alone, `base` for what the entries share;
- * undefined leaves it to Rollup.
+ * Chooses the chunk of a module: `core` for modules of databases alone, `store` for those of LsmLevel alone, `base` for
+ * those that entries share; undefined leaves the choice to Rollup.
  */
 function chunkOf() {
   let sets

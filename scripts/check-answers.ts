@@ -1,6 +1,6 @@
 /**
- * Checks PetalDB's answers on any NDJSON files (plain or gzip): generated filters against a scan by the matcher, before
- * and after sealing, reopening, deletes and updates.
+ * Checks PetalDB's answers on any NDJSON files (plain or gzip): compares queries by generated filters with a scan,
+ * before and after sealing, reopening, deletes and updates.
  *
  *     npm run check:answers -- [--queries 500] [--seed n] [--segment-bits 1024] file.ndjson[.gz] …
  */

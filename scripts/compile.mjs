@@ -1,8 +1,8 @@
-// Makes JavaScript of every source, module by module, so that hundreds of processes need not load TypeScript each by itself:
-// that takes longer than most of what they test. Files lie in `directory` as they do in the repository, with source maps.
+// Compiles every source to JavaScript, module by module, because loading TypeScript in each of hundreds of processes
+// takes longer than most of the tests. `directory` gets the layout of the repository, with source maps.
 //
-// Programs that tests start as processes are in `directory`/programs, each in few files, as in the package: they start in half
-// the time.
+// Programs that tests start as processes are in `directory`/programs, bundled into few files as in the package, which
+// halves their start-up time.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -25,7 +25,7 @@ const programs = [
   'test/lsm/kill-writer.ts',
   'test/lsm/lock-contender.ts'
 ]
-/** Found beside the programs: see src/lsm/sibling-module.ts. */
+/** Must be in the directory of the programs; see src/lsm/sibling-module.ts. */
 const threads = [
   'src/lsm/compaction/worker.ts',
   'src/lsm/value/json-extractor.ts',
@@ -71,7 +71,7 @@ function modulesIn(folder) {
     .filter((name) => /(?<!\.d)\.(ts|mjs)$/.test(name) && !/[\\/]assembly[\\/]/.test(name))
 }
 
-/** Modules stay apart, as Node has to find them by name. */
+/** Keeps modules separate, because Node has to find them by name. */
 const eachByItself = {
   name: 'each by itself',
   setup({ onResolve }) {
@@ -81,7 +81,10 @@ const eachByItself = {
   }
 }
 
-/** What tests read, and the programs that they name, are beside the sources. Only src is where it runs, as in the package. */
+/**
+ * Gives tests and scripts the URL of their sources, where the files that they read are. Modules of src keep the URL of
+ * the compiled file, as in the package.
+ */
 const whereItsSourceIs = {
   name: 'where its source is',
   setup({ onLoad }) {
@@ -93,7 +96,7 @@ const whereItsSourceIs = {
   }
 }
 
-/** Written once, where hooks of Node (tell-failures.mjs) would take longer to load every module. */
+/** Makes tests import the changed uvu, since Node's hooks (tell-failures.mjs) would slow down loading every module. */
 function testsImport(uvu) {
   return {
     name: 'uvu that tells',

@@ -1,6 +1,6 @@
 /**
- * The long run of the crash tests: what the suite does in half a minute per file, with more seeds and more rounds. Prints a
- * record; ends with status 1 at the first claim that does not hold.
+ * A long run of the crash tests, which the suite runs for half a minute per file, with more seeds and more rounds.
+ * Prints a record; exits with status 1 at the first failed check.
  *
  *     node --import tsx scripts/crash-campaign.ts [--full] [--states 20000] [--kills 100] [--seed n]
  *
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const seed = Number(values.seed)
 const states = Number(values.states ?? (values.full ? 100_000 : 20_000))
 const kills = Number(values.kills ?? (values.full ? 1000 : 100))
-/** Checked of one trace; then comes the next seed. */
+/** States checked per trace, before the next seed. */
 const statesPerTrace = 2500
 
 console.log(`command: node --import tsx scripts/crash-campaign.ts ${process.argv.slice(2).join(' ')}`)
@@ -35,7 +35,7 @@ console.log(
 )
 console.log(`seed ${seed}`)
 
-// Rounds of kills mostly wait for the processes to be killed.
+// Rounds of kills mostly wait, and run concurrently with the others.
 const killing = report('kills', killRounds)
 await report('crash states', crashStates)
 await report('crashes during recovery', nestedStates)
@@ -43,7 +43,7 @@ await report('bytes changed, files cut off', damages)
 await killing
 await report('failing calls', faults)
 
-/** What `run` returns, and how long it took. */
+/** Prints the result of `run` and the time it took. */
 async function report(what: string, run: () => Promise<string>): Promise<void> {
   const started = performance.now()
   const result = await run()

@@ -1,6 +1,6 @@
 /**
- * The WebAssembly modules and how each is built: AssemblyScript → base64 in a TypeScript module, so that they load the same
- * way from source, from dist and in a browser, and no file is read at run time.
+ * The WebAssembly modules, and how to build them: AssemblyScript becomes base64 in a TypeScript module, so that modules
+ * load in the same way from source, from dist and in a browser, and no file is read at run time.
  */
 import { Buffer } from 'node:buffer'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -50,8 +50,8 @@ const flags = [
 
 /**
  * Builds a module in the tree at `root`.
- * @returns bytes of WebAssembly
- * @throws when the source does not compile, or has what no module may have
+ * @returns number of bytes of WebAssembly
+ * @throws if the source does not compile, or the module has data, a table or a start function
  */
 export async function buildModule({ entry, target, name, what }, root) {
   const outputs = new Map()
@@ -64,7 +64,7 @@ export async function buildModule({ entry, target, name, what }, root) {
 
   const wasm = outputs.get('module.wasm')
   const text = String(outputs.get('module.wat'))
-  // Data, a table or a start function would write to memory, or run, behind the back of the memory's owner.
+  // Data, a table or a start function would write to memory, or run, without the knowledge of the memory's owner.
   for (const forbidden of ['(data ', '(table ', '(start ']) {
     if (text.includes(`\n ${forbidden}`)) throw new Error(`${entry} must not contain ${forbidden.trim().slice(1)}`)
   }
@@ -81,7 +81,7 @@ export const ${name} =
   return wasm.length
 }
 
-/** The modules that any of the files is compiled into; a source may be part of several. */
+/** The modules that contain any of the files; a source may be part of several modules. */
 export function modulesOf(files, root) {
   return modules.filter(({ entry }) => {
     const sources = sourcesOf(entry, root)

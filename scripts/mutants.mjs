@@ -1,10 +1,10 @@
-// Makes the mistakes listed in test/lsm/mutants/, one at a time, in a copy of the tree, and runs the tests that are to
-// notice. A mistake in AssemblyScript is compiled into the modules that contain it. Ends with the mutants that nobody caught;
-// exit status 1 when there is one.
+// Makes the mistakes listed in test/lsm/mutants/, one at a time, in a copy of the tree, and runs the tests that should
+// fail. A mistake in AssemblyScript is compiled into the modules that contain it. Finally lists the mutants that
+// survived; the exit status is 1 if there are any.
 //
-//   npm run test:mutants                    all of them
+//   npm run test:mutants                    all mutants
 //   npm run test:mutants -- tombstone       those whose claim or heading contains a word
-//   npm run test:mutants -- --committed     in what is committed, not in the working tree
+//   npm run test:mutants -- --committed     in the committed tree instead of the working tree
 //   npm run test:mutants -- --jobs=2        two at a time
 //   npm run test:mutants -- --write         … and writes docs/mutants.md
 import { execFileSync, spawn } from 'node:child_process'
@@ -21,7 +21,7 @@ const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--
 const jobs = Number(flags.find((flag) => flag.startsWith('--jobs='))?.slice('--jobs='.length) ?? 1)
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const maxMilliseconds = 180_000
-/** Random tests do the same in every run, and do not look for the least counterexample. */
+/** Makes random tests do the same in every run, and not shrink counterexamples. */
 const settings = { PETALDB_SEED: process.env.PETALDB_SEED ?? '1', PETALDB_SHRINK: '0', FORCE_COLOR: '0' }
 
 const copies = []
@@ -39,11 +39,11 @@ const chosen = Object.entries(mutants).flatMap(([group, list]) =>
     .map((mutant) => ({ group, ...mutant }))
 )
 
-// What fails without a mutant catches none.
+// A test that fails without a mutant cannot catch any.
 const started = Date.now()
 const broken = new Set()
 await shared([...new Set(chosen.flatMap(({ tests }) => tests))], async (copy, test) => {
-  // Once more: some watch the clock, and the machine may be busy.
+  // Retried, because some tests depend on the clock, and the machine may be busy.
   if ((await run(copy, test)).failed && (await run(copy, test)).failed) broken.add(test)
 })
 for (const test of broken) console.log(`fails without any mutant, and is left out: ${test}`)
@@ -70,12 +70,12 @@ async function copyOfTree() {
     execFileSync('tar', ['-x', '-C', copy], { input: archive })
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  // What was generated may be of other sources.
+  // The generated modules may have been built from other sources.
   for (const module of modules) await buildModule(module, copy)
   return copy
 }
 
-/** Each copy takes the next item when it is done with one; results in the order of the items. */
+/** Each copy takes the next item when it has finished one. Results are in the order of the items. */
 async function shared(items, work) {
   const done = []
   let next = 0
@@ -90,7 +90,7 @@ async function shared(items, work) {
 }
 
 async function caughtBy(copy, { edits, tests }) {
-  // Compiled from the mistake, and put back with it.
+  // These are rebuilt with the mistake, and restored together with it.
   const generated = modulesOf(
     edits.map(({ file }) => file),
     copy
@@ -133,7 +133,7 @@ function run(copy, test) {
         output += chunk
       })
     }
-    // With the processes that it has started.
+    // Kills the processes that it has started too.
     const timer = setTimeout(() => {
       isLate = true
       process.kill(-child.pid, 'SIGKILL')

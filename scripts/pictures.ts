@@ -1,5 +1,5 @@
 /**
- * Draws the pictures of README and docs: `npm run pictures`. test/pictures.test.ts fails when one is not what this makes.
+ * Draws the pictures of README and docs: `npm run pictures`. test/pictures.test.ts fails if one is out of date.
  */
 import { writeFileSync } from 'node:fs'
 import { pictures } from './pictures/pictures.ts'

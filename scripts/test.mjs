@@ -1,7 +1,7 @@
 // Runs every test file (or those whose path contains one of the arguments) as its own process, two at a time, and ends
 // with one line `N passed, N failed`. A file that dies without a summary counts as one failure.
 //
-// All sources are compiled before, once: what is edited meanwhile is of the next run.
+// All sources are compiled once at the start: later edits take effect in the next run.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

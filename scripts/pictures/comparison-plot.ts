@@ -1,7 +1,7 @@
-/** Time of each class of query, one mark for each store, on a logarithmic axis. */
+/** A plot of the time of each class of queries, with a mark per store, on a logarithmic axis. */
 import { picture, round, text } from './svg.ts'
 
-/** What is needed of a file in bench/results. */
+/** The required parts of a file in bench/results. */
 export interface Comparison {
   readonly count: number
   readonly queries: readonly {
@@ -51,7 +51,7 @@ export function comparisonPlot({ count, queries }: Comparison): string {
   })
   const rows = queries.map(({ title, hits, milliseconds }, row) => {
     const y = top + (row + 0.5) * rowHeight
-    // The store of the title is drawn last: above the others.
+    // PetalDB is drawn last, above the others.
     const marks = [...stores].reverse().flatMap(({ name, label, mark, look }) => {
       const time = milliseconds[name]?.median
       if (time === undefined) return []

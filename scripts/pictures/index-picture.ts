@@ -1,14 +1,14 @@
-/** The idea of the index in a small example: shared rows of one bit per document, and what AND makes of three of them. */
+/** A small example of the index: shared rows of one bit per document, and the AND of three of them. */
 import { picture, round, text } from './svg.ts'
 
 const rowCount = 12
 const documentCount = 36
-/** Rows that a pair sets; the database takes eight of some hundreds. */
+/** Number of rows per pair; the database uses eight of some hundreds. */
 const rowsPerPair = 3
-/** Pairs of each document beside the one that is asked for. */
+/** Number of pairs of each document besides the one queried. */
 const otherPairs = 2
 const askedRows = [1, 4, 9]
-/** Documents that hold the pair that is asked for. */
+/** Documents that have the pair queried. */
 const holders = [7, 21, 30]
 
 const cell = 14
@@ -68,7 +68,7 @@ export function indexPicture(): string {
   ])
 }
 
-/** Rows of a segment whose documents have two more pairs each; by chance, one of them looks like a holder. */
+/** The rows of a segment whose documents have two more pairs each; by chance, one document looks like a holder. */
 function exampleBits(): readonly (readonly boolean[])[] {
   const bits = Array.from({ length: rowCount }, () => new Array<boolean>(documentCount).fill(false))
   const set = (row: number, document: number): void => {

@@ -1,4 +1,4 @@
-/** The pictures there are, by the name of their file in docs/img. */
+/** The pictures, by the names of their files in docs/img. */
 import { readFileSync } from 'node:fs'
 import { type Comparison, comparisonPlot } from './comparison-plot.ts'
 import { indexPicture } from './index-picture.ts'

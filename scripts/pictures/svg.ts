@@ -1,4 +1,4 @@
-/** What the pictures share: a frame that is readable on light and on dark pages, and texts. */
+/** Common parts of the pictures: a frame that is readable on light and dark pages, and texts. */
 
 const light = { paper: '#ffffff', ink: '#1f2328', faint: '#59636e', line: '#d1d9e0', petal: '#c2255c' }
 const dark = { paper: '#0d1117', ink: '#e6edf3', faint: '#9198a1', line: '#3d444d', petal: '#f06595' }
@@ -7,7 +7,7 @@ const rules = ({ paper, ink, faint, line, petal }: typeof light): string =>
   `.paper{fill:${paper}}text{fill:${ink}}.faint{fill:${faint}}.line{stroke:${line};fill:none}` +
   `.petal{fill:${petal}}.cell{fill:${line}}.ring{stroke:${petal};fill:none}`
 
-/** A whole picture, with its own background: whoever shows it may not know what colours its reader prefers. */
+/** A complete picture with its own background, since the page that shows it may ignore the reader's colour scheme. */
 export function picture(width: number, height: number, title: string, content: readonly string[]): string {
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
