@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Collection, open } from 'petaldb'
 
-/** Ends when the signal fires; a running rebuild is abandoned, and the index stays as it was. */
+/** Ends when the signal fires; a running rebuild is abandoned, and the index stays unchanged. */
 async function keepInShape(collection: Collection, everyMilliseconds: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const reason = await collection.index.rebuildReason()

@@ -1,5 +1,5 @@
 /**
- * The index by itself, without a store: adds tweets to a sharded two-level Bloom filter and runs boolean queries.
+ * The index on its own, without a store: adds tweets to a sharded two-level Bloom filter and runs boolean queries.
  *
  *     node --import tsx examples/sharded-bloom.ts [--count n] [--seed s] [--tail bloom | fingerprint]
  *

@@ -46,7 +46,7 @@ async function importTweets(
     bytes: counted.count,
     totalBytes: Number.isFinite(count) ? count : undefined
   }))
-  /** The source for insertMany(), which takes any iterable, and never reads more of it than it can hold. */
+  /** The source for insertMany(), which takes any iterable and never reads more of it than it can hold. */
   async function* watched(): AsyncGenerator<Document> {
     for await (const tweet of source) {
       if (signal.aborted || counted.count >= count) return
@@ -96,7 +96,7 @@ function filterAsCode(filter: Document): string {
   return text.replace(/\s+/g, ' ').replace(/'(\$\w+)'(?=:)/g, '$1')
 }
 
-/** The same query without the index. */
+/** Runs the same query without the index. */
 async function compareWithScan(collection: Collection, questions: readonly Question[]): Promise<void> {
   const question = questions.find(({ title }) => title === 'AND of three')
   if (question === undefined) return
