@@ -1,4 +1,4 @@
-/** A scan over bytes shows what an iterator shows, and ends with the database. */
+/** A byte scan yields what an iterator yields, and ends when the database is closed. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
@@ -30,7 +30,7 @@ function entriesOf(scan: ByteScan): [string, string][] {
   return entries
 }
 
-test('shows what an iterator shows, in tables and memtables, forwards and backwards', async () => {
+test('a byte scan yields what an iterator yields, from tables and memtables, in both directions', async () => {
   const db = await filled()
   for (const reverse of [false, true]) {
     const scan = db.scanBytes({ gte: Buffer.from('k050'), lt: Buffer.from('k250'), reverse })
@@ -40,7 +40,7 @@ test('shows what an iterator shows, in tables and memtables, forwards and backwa
   await db.close()
 })
 
-test('sees the snapshot, or what there was when it began', async () => {
+test('a byte scan sees its snapshot, or the state at the call of scanBytes()', async () => {
   const db = await filled()
   const snapshot = db.snapshot()
   await db.put('k000', 'new')
@@ -54,7 +54,7 @@ test('sees the snapshot, or what there was when it began', async () => {
   await db.close()
 })
 
-test('closing the database ends it', async () => {
+test('next() of a byte scan throws once the database is closed', async () => {
   const db = await filled()
   const scan = db.scanBytes({})
   assert.ok(scan.next())
@@ -66,7 +66,7 @@ test('closing the database ends it', async () => {
   await scan.close()
 })
 
-test('blocks of the cache are shown as others are, and what is shown stays until the next step, whatever is read meanwhile', async () => {
+test('cached and uncached blocks scan alike, and an entry is valid until the next step despite other reads', async () => {
   for (const [cacheSize, compression] of [
     [0, true],
     [0, false],
@@ -101,7 +101,7 @@ test('blocks of the cache are shown as others are, and what is shown stays until
   }
 })
 
-test('a scan keeps its blocks when the cache has room for all of them, unless it is told otherwise', () => {
+test('a scan caches its blocks if the cache has room for all of them, unless fillCache says otherwise', () => {
   assert.ok(fillsCache({ expectedBytes: 700 }, 1000))
   assert.not(fillsCache({ expectedBytes: 800 }, 1000))
   assert.not(fillsCache({}, 1000))

@@ -12,14 +12,14 @@ import { buildTable, openTable, usualOptions } from './table-filling.ts'
 
 const seed = seedOfRun()
 
-/** A block of so many bytes that are all `mark`, in the middle of others. */
+/** A block of `bytes` bytes filled with `mark`, inside a larger buffer. */
 function blockOf(bytes: number, mark: number): Block {
   const payload = Buffer.alloc(bytes + 20, mark)
   payload.writeUInt32LE(1, 10 + bytes - 4)
   return new Block(payload, 10, 10 + bytes, 'x', mark)
 }
 
-/** The payload of a block, but for what tells the number of restarts. */
+/** The payload of a block without its restart count. */
 function marksOf({ bytes, start, payloadBytes }: Block): Buffer {
   return Buffer.from(bytes.subarray(start, start + payloadBytes - 4))
 }
@@ -31,7 +31,7 @@ const step = fc.record({
   isClosing: fc.nat(60).map((n) => n === 0)
 })
 
-test('what the cache has is what was put in, whatever came, went and moved', () => {
+test('the cache returns blocks as they were added, whatever was added, evicted and moved since', () => {
   let kept = 0
   fc.assert(
     fc.property(
@@ -72,7 +72,7 @@ test('what the cache has is what was put in, whatever came, went and moved', () 
   assert.ok(kept > 1000)
 })
 
-test('blocks that were asked for move along, the others go in the order they came', () => {
+test('referenced blocks get a second chance, others are evicted in the order of arrival', () => {
   const ring = new BlockRing(16 * (1000 + 256))
   const slots: RingSlots = []
   const there = () => slots.flatMap((entry, index) => (entry === undefined ? [] : [index]))
@@ -89,7 +89,7 @@ test('blocks that were asked for move along, the others go in the order they cam
   )
 })
 
-test('a full cache takes in what is missed twice, and keeps what it has against what is read once', () => {
+test('a full cache admits blocks that are missed twice, and blocks read once evict nothing', () => {
   const cache = new BlockCache(100 * (1000 + 256))
   const blocks = cache.forTable(10_000)
   const there = (from: number, to: number) =>
@@ -128,7 +128,7 @@ const entries = Array.from({ length: 300 }, (_, i) => ({
 for (const codec of ['none', 'lz4'] as const) {
   const built = buildTable(entries, { ...usualOptions, blockBytes: 1000, codec })
 
-  test(`a cache with room for one block, of codec ${codec}: right answers, and readers keep what they have`, () => {
+  test(`a cache with room for a few blocks, codec ${codec}: reads are right, and readers keep their blocks`, () => {
     const cache = new BlockCache(8000)
     const table = openTable(built, cache)
     const walker = table.cursor({ fillCache: true, readahead: false })
@@ -139,7 +139,7 @@ for (const codec of ['none', 'lz4'] as const) {
     const first = Buffer.from(within.keyBytes.subarray(within.keyStart, within.keyEnd))
     for (let i = 0; i < entries.length; i++) {
       const { value, sequence } = entries[i]!
-      // Other blocks come and go between two steps of each reader.
+      // Other blocks are cached and evicted between two steps of each reader.
       for (let j = 0; j < 5; j++) {
         const other = entries[(i * 37 + j * 61) % entries.length]!
         assert.ok(table.get(other.key, keyHash(other.key, 0, 6), 1000, found))

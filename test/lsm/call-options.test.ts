@@ -1,4 +1,4 @@
-/** Options of the store's own methods that are no object: an error that names the method, and nothing left behind. */
+/** Options that are not an object: the store's own methods throw an error with their name, and leave nothing behind. */
 import type { AbstractLevel } from 'abstract-level'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
@@ -24,7 +24,7 @@ const calls: Readonly<Record<string, (db: TestLevel, options: never) => unknown>
 }
 
 for (const [name, call] of Object.entries(calls)) {
-  test(`${name} takes options as an object, and closing waits for nothing afterwards`, async () => {
+  test(`${name}() rejects options that are not an object, and close() does not hang afterwards`, async () => {
     const fileSystem = new MemoryFileSystem()
     const db = await openLevel(fileSystem)
     await db.put('a', 'x')
@@ -53,7 +53,7 @@ const inherited: Readonly<Record<string, (db: AnyDatabase, options: never) => Pr
   clear: (db, options) => db.clear(options)
 }
 
-/** What each call gives, of a database that is made with options that are none. */
+/** The result of each call, with these options, on a database that was also created with them. */
 async function outcomes(made: AnyDatabase, options: unknown): Promise<unknown[]> {
   await made.open()
   await made.put('a', 'x')
@@ -64,8 +64,8 @@ async function outcomes(made: AnyDatabase, options: unknown): Promise<unknown[]>
 }
 
 for (const options of noOptions) {
-  test(`${String(options)} is no options to the constructor and to what abstract-level defines, as in its other stores`, async () => {
-    // Closed before it is opened: there is no directory for it.
+  test(`${String(options)} counts as no options in the constructor and abstract-level's methods, as in other stores`, async () => {
+    // Closed before it opens: it has no directory.
     await new LsmLevel('/db', options as never).close()
     const level = new LsmLevel<string, string>('/db', { fileSystem: new MemoryFileSystem() })
     const expected = await outcomes(new MemoryLevel<string, string>(options as never), options)
@@ -74,7 +74,7 @@ for (const options of noOptions) {
   })
 }
 
-test('values is an object', async () => {
+test('the option values must be an object', async () => {
   for (const values of [null, 5, 'text']) {
     const db = new LsmLevel('/db', { fileSystem: new MemoryFileSystem(), values: values as never })
     const error = await rejection(db.open())

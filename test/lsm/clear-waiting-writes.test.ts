@@ -1,11 +1,11 @@
-/** A range is cleared while writes to it wait for the disk: no older value comes back when power is lost. */
+/** clear() of a range while writes to it wait for the disk: no older value comes back after a power failure. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { OpenFile, OpenMode } from '../../src/lsm/fs/file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 
-/** Waits with every sync of a log, which has taken effect when it is called. */
+/** Reports a sync of a log 5 ms after it has taken effect. */
 class SlowDisk extends MemoryFileSystem {
   onSynced: ((path: string) => void) | undefined
 
@@ -21,12 +21,12 @@ class SlowDisk extends MemoryFileSystem {
   }
 }
 
-test('a key that is written while its range is cleared is new or gone after a loss of power, never old', async () => {
+test('after a power failure, a key written during clear() is new, gone or not yet cleared, never an older version', async () => {
   const disk = new SlowDisk()
   const options = { autoCompaction: false, writeBufferSize: 1000 }
   const db = new LsmLevel('/db', { ...options, fileSystem: disk })
   await db.open()
-  // Across the border of the range, and within it.
+  // One table across the border of the range, and one within it.
   await db.batch().put('a', '-').put('d', 'oldest').write()
   await db.flush()
   await db.batch().put('d', 'old').put('e', 'x'.repeat(200)).put('f', '-').put('g', '-').write()

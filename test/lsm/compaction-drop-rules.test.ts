@@ -8,26 +8,26 @@ interface Case {
   /** Sequence numbers of one key, newest first; negative ones are tombstones. */
   readonly versions: readonly number[]
   readonly snapshots?: readonly number[]
-  /** Whether a deeper level's range contains the key. Default false. */
+  /** Whether a key range of a deeper level contains the key. Default false. */
   readonly isDeeper?: boolean
   readonly kept: readonly number[]
 }
 
 const cases: readonly Case[] = [
-  { claim: 'without snapshots only the newest version stays', versions: [9, 7, 3], kept: [9] },
+  { claim: 'without snapshots only the newest version is kept', versions: [9, 7, 3], kept: [9] },
   { claim: 'a snapshot keeps the newest version at or below it', versions: [9, 7, 3], snapshots: [7], kept: [9, 7] },
   { claim: 'a snapshot between versions keeps the older one', versions: [9, 3], snapshots: [8], kept: [9, 3] },
-  { claim: 'each snapshot keeps its own', versions: [9, 7, 5, 3, 1], snapshots: [2, 4, 8], kept: [9, 7, 3, 1] },
-  { claim: 'snapshots that see the same share it', versions: [9, 1], snapshots: [2, 3, 4], kept: [9, 1] },
-  { claim: 'snapshots newer than all versions keep nothing more', versions: [3, 1], snapshots: [5, 6], kept: [3] },
-  { claim: 'snapshots older than all versions keep nothing more', versions: [9, 8], snapshots: [2], kept: [9] },
-  { claim: 'a tombstone with nothing below goes, with what it hides', versions: [-9, 7, 3], kept: [] },
-  { claim: 'a tombstone stays while a deeper level may have the key', versions: [-9, 7], isDeeper: true, kept: [-9] },
-  { claim: 'a tombstone newer than a snapshot stays', versions: [-9, 7], snapshots: [8], kept: [-9, 7] },
-  { claim: 'a tombstone at a snapshot goes', versions: [-9, 7], snapshots: [9], kept: [] },
-  { claim: 'a tombstone below the oldest snapshot goes', versions: [9, -7, 3], snapshots: [8, 10], kept: [9] },
-  { claim: 'a hidden tombstone goes whatever is below', versions: [9, -7], isDeeper: true, kept: [9] },
-  { claim: 'a tombstone between snapshots stays', versions: [9, -6, 3], snapshots: [4, 7], kept: [9, -6, 3] }
+  { claim: 'each snapshot keeps its version', versions: [9, 7, 5, 3, 1], snapshots: [2, 4, 8], kept: [9, 7, 3, 1] },
+  { claim: 'snapshots may share a version', versions: [9, 1], snapshots: [2, 3, 4], kept: [9, 1] },
+  { claim: 'snapshots newer than all versions keep no others', versions: [3, 1], snapshots: [5, 6], kept: [3] },
+  { claim: 'snapshots older than all versions keep no others', versions: [9, 8], snapshots: [2], kept: [9] },
+  { claim: 'a tombstone with nothing below is dropped with all it hides', versions: [-9, 7, 3], kept: [] },
+  { claim: 'a tombstone is kept if a deeper level may have the key', versions: [-9, 7], isDeeper: true, kept: [-9] },
+  { claim: 'a tombstone newer than a snapshot is kept', versions: [-9, 7], snapshots: [8], kept: [-9, 7] },
+  { claim: 'a tombstone at a snapshot is dropped', versions: [-9, 7], snapshots: [9], kept: [] },
+  { claim: 'a tombstone below the oldest snapshot is dropped', versions: [9, -7, 3], snapshots: [8, 10], kept: [9] },
+  { claim: 'a hidden tombstone is always dropped', versions: [9, -7], isDeeper: true, kept: [9] },
+  { claim: 'a tombstone between snapshots is kept', versions: [9, -6, 3], snapshots: [4, 7], kept: [9, -6, 3] }
 ]
 
 function kept({ versions, snapshots = [], isDeeper = false }: Case): number[] {
@@ -44,12 +44,12 @@ for (const example of cases) {
   test(example.claim, () => assert.equal(kept(example), example.kept))
 }
 
-test('without knowing what is deeper every visible tombstone stays', () => {
+test('every visible tombstone is kept while the deeper levels are unknown', () => {
   const rules = new DropRules([], undefined)
   assert.is(rules.judge(true, Buffer.from('k'), 0, 1, 5, EntryKind.tombstone), Verdict.keep)
 })
 
-test('ranges of every deeper level count, both ends inclusive', () => {
+test('a tombstone is kept if its key is in a range of any deeper level, both ends inclusive', () => {
   const range = (smallest: string, largest: string) => ({
     smallest: Buffer.from(smallest),
     largest: Buffer.from(largest),

@@ -30,7 +30,7 @@ function outputs(fileSystem: FaultyFileSystem): string[] {
   return fileSystem.list(directory).filter((name) => name >= tableName(100))
 }
 
-test('whichever call fails, the error says so, no output is left and no file is open', async () => {
+test('whichever call fails, a merge rejects with LEVEL_IO_ERROR and leaves no output and no open file', async () => {
   for (const code of ['EIO', 'ENOSPC'] as const) {
     let failed = 0
     for (let at = 1; ; at++) {
@@ -53,7 +53,7 @@ test('whichever call fails, the error says so, no output is left and no file is 
   }
 })
 
-test('after a full disk the same job can be tried again', async () => {
+test('a job that failed on a full disk can be run again', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const job = await mergeJob(fileSystem)
   fileSystem.fail({ at: 3, code: 'ENOSPC', operations: ['write'], isPersistent: true })
@@ -68,7 +68,7 @@ test('after a full disk the same job can be tried again', async () => {
   assert.equal(keys, letters)
 })
 
-test('an aborted job ends with LEVEL_ABORTED and leaves no files', async () => {
+test('an aborted job rejects with LEVEL_ABORTED and leaves no files', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const job = await mergeJob(fileSystem)
   const controller = new AbortController()
@@ -87,7 +87,7 @@ test('an aborted job ends with LEVEL_ABORTED and leaves no files', async () => {
   assert.equal(fileSystem.openFiles, [])
 })
 
-test('a job aborted before it begins touches nothing', async () => {
+test('a job aborted before it starts makes no file system call', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const job = await mergeJob(fileSystem)
   const { calls } = fileSystem
@@ -99,7 +99,7 @@ test('a job aborted before it begins touches nothing', async () => {
   assert.is(fileSystem.calls, calls)
 })
 
-test('a damaged input is LEVEL_CORRUPTION with path and offset', async () => {
+test('a damaged input is reported as LEVEL_CORRUPTION with path and offset', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const job = await mergeJob(fileSystem)
   const path = `${directory}/${tableName(2)}`
@@ -116,7 +116,7 @@ test('a damaged input is LEVEL_CORRUPTION with path and offset', async () => {
   assert.equal(outputs(fileSystem), [])
 })
 
-test('a missing input is LEVEL_IO_ERROR', async () => {
+test('a missing input is reported as LEVEL_IO_ERROR', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const job = await mergeJob(fileSystem)
   fileSystem.remove(`${directory}/${tableName(2)}`)
@@ -127,7 +127,7 @@ test('a missing input is LEVEL_IO_ERROR', async () => {
   assert.ok(hasCode(error, 'LEVEL_IO_ERROR'), String(error))
 })
 
-test('a flush overtakes a compaction that is running', async () => {
+test('a flush overtakes a running compaction', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const runner = new InlineRunner(fileSystem)
   const job = await mergeJob(fileSystem)

@@ -1,4 +1,4 @@
-/** Jobs over small tables in memory, and what is in the tables they write. */
+/** Jobs over small tables in memory, and the entries of the tables they write. */
 import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
 import { InlineRunner } from '../../src/lsm/compaction/inline-runner.ts'
 import type { MemtableSnapshot, TableJob, TableJobResult } from '../../src/lsm/compaction/job.ts'
@@ -29,7 +29,7 @@ export interface Version {
 
 export type Operation = Pick<Version, 'key' | 'value'>
 
-/** The operations as one memtable, one batch each, numbered from `firstSequence` on. */
+/** A memtable with one batch per operation, numbered from `firstSequence`. */
 export function memtableOf(operations: readonly Operation[], firstSequence: number): MemtableSnapshot {
   const arena = new Arena()
   const memtable = new Memtable(arena)
@@ -95,7 +95,7 @@ export function entriesOf(fileSystem: FileSystem, meta: TableMeta, location = di
   return entries
 }
 
-/** What a reader at `sequence` sees of every key. */
+/** The keys and values that a reader at `sequence` sees. */
 export function visibleAt(versions: readonly Version[], sequence: number): Map<string, string> {
   const newest = new Map<string, Version>()
   for (const version of versions) {

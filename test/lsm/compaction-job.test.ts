@@ -28,7 +28,7 @@ function memoryFileSystem(): MemoryFileSystem {
   return fileSystem
 }
 
-/** Flushes the operations in several tables; returns them with all that was written. */
+/** Flushes each part into tables of its own; returns them and all versions written. */
 async function flushAll(fileSystem: MemoryFileSystem, parts: readonly (readonly Operation[])[]) {
   const runs: (readonly TableMeta[])[] = []
   const written: Version[] = []
@@ -42,7 +42,7 @@ async function flushAll(fileSystem: MemoryFileSystem, parts: readonly (readonly 
   return { runs, written }
 }
 
-test('readers at every live snapshot, and at none, see the same before and after a merge', async () => {
+test('reads at every live snapshot, and without one, return the same before and after a merge', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operations, { minLength: 1, maxLength: 5 }), fc.array(fc.nat(200)), async (parts, at) => {
       const fileSystem = memoryFileSystem()
@@ -57,7 +57,7 @@ test('readers at every live snapshot, and at none, see the same before and after
       for (let i = 0; i < kept.length; i++) {
         const [entry, older] = kept.slice(i, i + 2)
         if (entry === undefined) continue
-        // Nothing needless: between it and its next older version, or below it, somebody reads.
+        // No needless version is kept: each but the newest is seen at some snapshot.
         const newer = kept[i - 1]?.key === entry.key ? kept[i - 1]?.sequence : undefined
         const isSeen = newer === undefined || snapshots.some((reader) => reader >= entry.sequence && reader < newer)
         assert.ok(isSeen, `${entry.key}@${entry.sequence}`)
@@ -70,7 +70,7 @@ test('readers at every live snapshot, and at none, see the same before and after
   )
 })
 
-test('a tombstone stays where a deeper level may hold its key, and only there', async () => {
+test('a tombstone is kept only if a deeper level may hold its key', async () => {
   const fileSystem = memoryFileSystem()
   const memtables = [
     memtableOf(
@@ -89,7 +89,7 @@ test('a tombstone stays where a deeper level may hold its key, and only there', 
   )
 })
 
-test('tables end between keys, within partitions, and do not overlap', async () => {
+test('tables of a merge do not overlap, share no key, and hold one partition each', async () => {
   await fc.assert(
     fc.asyncProperty(operations, fc.constantFrom(0, 1, 2), async (part, depth) => {
       const fileSystem = memoryFileSystem()
@@ -114,7 +114,7 @@ test('tables end between keys, within partitions, and do not overlap', async () 
   )
 })
 
-test('a flush ends a table where the partition ended before', async () => {
+test('a flush ends a table at the previous end of the partition', async () => {
   const fileSystem = memoryFileSystem()
   const part = ['1', '3', '5', '6', '7'].map((name) => ({ key: name, value: name < '5' ? undefined : 'new' }))
   const job = jobOf({ firstNumber: 1, memtables: [memtableOf(part, 1)], endAfter: [Buffer.from('4')] })
@@ -127,14 +127,14 @@ test('a flush ends a table where the partition ended before', async () => {
   assert.equal(keys, ['13', '567'])
 })
 
-test('what lies behind the end of a partition altogether is not cut', async () => {
+test('a flush whose keys all come after the previous end of the partition writes one table', async () => {
   const fileSystem = memoryFileSystem()
   const part = ['5', '6', '7'].map((name) => ({ key: name, value: 'new' }))
   const job = jobOf({ firstNumber: 1, memtables: [memtableOf(part, 1)], endAfter: [Buffer.from('4')] })
   assert.is((await runInline(fileSystem, job)).tables.length, 1)
 })
 
-test('a table ends when it overlaps too much of the level beyond', async () => {
+test('a table ends when it overlaps too many bytes of the grandparent level', async () => {
   const fileSystem = memoryFileSystem()
   const part = Array.from('abcdefgh', (name) => ({ key: name, value: name }))
   const grandparents = Array.from('abcdefgh', (name) => ({
@@ -153,7 +153,7 @@ test('a table ends when it overlaps too much of the level beyond', async () => {
   assert.equal(keys, ['abc', 'def', 'gh'])
 })
 
-test('the last reserved file takes all that is left', async () => {
+test('the last reserved file number takes all remaining entries', async () => {
   const fileSystem = memoryFileSystem()
   const part = Array.from('abcdefgh', (name) => ({ key: name, value: name }))
   const memtables = [memtableOf(part, 1)]
@@ -169,7 +169,7 @@ test('the last reserved file takes all that is left', async () => {
   )
 })
 
-test('when everything is dropped, there is no table', async () => {
+test('a job that drops every entry writes no table', async () => {
   const fileSystem = memoryFileSystem()
   const memtables = [
     memtableOf(
@@ -187,7 +187,7 @@ test('when everything is dropped, there is no table', async () => {
   assert.equal(fileSystem.list(directory), [])
 })
 
-test('several memtables become one run', async () => {
+test('several memtables are flushed into one run', async () => {
   const fileSystem = memoryFileSystem()
   const older = memtableOf(
     [

@@ -21,13 +21,13 @@ const ends: readonly (readonly [key: string, depth: number, group: string])[] = 
   ['!a!k', 0, '']
 ]
 
-test('a partition is the leading groups of a key, up to the depth', () => {
+test('a partition is named by the leading groups of a key, at most depth of them', () => {
   for (const [key, depth, group] of ends) {
     assert.is(key.slice(0, partitionOf(Buffer.from(key), depth)), group, `${key} at depth ${depth}`)
   }
 })
 
-test('keys before and behind the groups are partitions of their own', () => {
+test('keys before and after the groups are partitions of their own', () => {
   const names = ['', ' z', '!a!', '!a!\u0001', '!a!!b!1', '!a!!b!2', '!a!k', '!c!!b!1', 'x'].map((key) =>
     partitionName(Buffer.from(key), 2)
   )
@@ -37,7 +37,7 @@ test('keys before and behind the groups are partitions of their own', () => {
   assert.is(new Set(names).size, 6)
 })
 
-test('partitions are contiguous where no key has an unclosed bang', () => {
+test('partitions are contiguous if no key has an unclosed bang', () => {
   const part = fc.constantFrom('', ' ', 'a', '~', '!a!', '!b!', '!ab!')
   const keys = fc.array(
     fc.tuple(part, part, part).map((parts) => parts.join('')),
@@ -57,7 +57,7 @@ test('partitions are contiguous where no key has an unclosed bang', () => {
   )
 })
 
-test('two keys are of one partition exactly when its names are equal', () => {
+test('two keys are in the same partition exactly if the names of their partitions are equal', () => {
   const key = fc.array(fc.constantFrom('!', 'a', 'b', ' ', '~'), { maxLength: 8 }).map((letters) => letters.join(''))
   fc.assert(
     fc.property(key, key, fc.integer({ min: 0, max: 3 }), (a, b, depth) => {
@@ -69,7 +69,7 @@ test('two keys are of one partition exactly when its names are equal', () => {
   )
 })
 
-test('an output ends exactly where two neighbouring keys are of different partitions', () => {
+test('an output ends exactly where two neighbouring keys are in different partitions', () => {
   const part = fc.constantFrom('', '!', ' ', 'a', '~', '!a!', '!b!', '!ab!')
   const keys = fc.uniqueArray(
     fc.tuple(part, part, part, part).map((parts) => parts.join('')),

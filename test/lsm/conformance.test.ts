@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loader, program } from '../support/program.ts'
 
-test('the published suite of abstract-level passes whole, on the store and on a sublevel', async () => {
+test('the published suite of abstract-level passes completely, on the store and on a sublevel', async () => {
   const { status, output } = await run()
   const failures = output.split('\n').filter((line) => line.startsWith('not ok'))
   for (const line of failures) console.log(line)
@@ -13,7 +13,7 @@ test('the published suite of abstract-level passes whole, on the store and on a 
   assert.ok(passed >= 5100, `only ${passed} assertions passed`)
 })
 
-/** The suite leaves hundreds of instances open: that the process ends by itself is part of what is tested. */
+/** The suite leaves hundreds of instances open; the process must end by itself nevertheless. */
 function run(): Promise<{ readonly status: number | null; readonly output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...loader, program('test/lsm/conformance.tape.ts')], { timeout: 120_000 })

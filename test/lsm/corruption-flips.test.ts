@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { change, checkDamage, createSpecimen, filesOf, specimens } from '../support/lsm-damage.ts'
 
 for (const [name, options] of Object.entries(specimens)) {
-  test(`${name}: any byte of any file changed gives right answers or LEVEL_CORRUPTION`, async () => {
+  test(`${name}: with any byte of any file changed, reads return right answers or LEVEL_CORRUPTION`, async () => {
     const specimen = await createSpecimen(options)
     let cases = 0
     let noticed = 0

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { change, checkDamage, createSpecimen, filesOf, specimens } from '../support/lsm-damage.ts'
 
 for (const [name, options] of Object.entries(specimens)) {
-  test(`${name}: a merge of tables with a byte changed does not make wrong entries right`, async () => {
+  test(`${name}: merging tables with a changed byte does not turn damage into valid entries`, async () => {
     const specimen = await createSpecimen(options)
     let noticed = 0
     for (const file of filesOf(specimen)) {

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { checkDamage, createSpecimen, cut, filesOf, grow, remove, replace, specimens } from '../support/lsm-damage.ts'
 
 for (const [name, options] of Object.entries(specimens)) {
-  test(`${name}: any file cut off at any length gives right answers or LEVEL_CORRUPTION`, async () => {
+  test(`${name}: with any file truncated at any length, reads return right answers or LEVEL_CORRUPTION`, async () => {
     const specimen = await createSpecimen(options)
     let noticed = 0
     for (const file of filesOf(specimen)) {
@@ -14,7 +14,7 @@ for (const [name, options] of Object.entries(specimens)) {
     assert.ok(noticed > 500, `${noticed}`)
   })
 
-  test(`${name}: files removed, longer, or replaced give right answers or LEVEL_CORRUPTION`, async () => {
+  test(`${name}: with a file removed, extended or replaced, reads return right answers or LEVEL_CORRUPTION`, async () => {
     const specimen = await createSpecimen(options)
     const files = filesOf(specimen)
     for (const file of files) {

@@ -1,4 +1,4 @@
-/** Crashes at every call of random traces, and what is left after each: one test per option set. */
+/** Crashes at every call of random traces, and checks the state after each: one test per option set. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { testSeed } from '../support/arbitraries.ts'

@@ -8,7 +8,7 @@ import { optionSets } from '../support/lsm-traces.ts'
 const seed = testSeed()
 
 for (const [name, options] of Object.entries(optionSets)) {
-  test(`${name}: a recovery that crashes leaves what the next one recovers to the same state`, async () => {
+  test(`${name}: after a crash during recovery, the next recovery reaches the same state`, async () => {
     const record = await runNestedCampaign({ options, seed, maxStates: 30, randomStates: 0 }, 8)
     assert.ok(record.states > 60, `${record.states} states`)
   })

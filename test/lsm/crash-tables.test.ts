@@ -1,4 +1,4 @@
-/** Crashes at every call while memtables are written out and tables merged. */
+/** Crashes at every call while memtables are flushed and tables merged. */
 import { test } from 'uvu'
 import { testCrashes } from './crash-cases.ts'
 

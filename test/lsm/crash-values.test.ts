@@ -1,4 +1,4 @@
-/** Crashes at every call of a store whose tables know their values. */
+/** Crashes at every call of a store with value filters. */
 import { test } from 'uvu'
 import { testCrashes } from './crash-cases.ts'
 

@@ -1,6 +1,4 @@
-/**
- * What every cursor must do, checked against a sorted array: the same walk, in any direction, from any seek.
- */
+/** Walks of cursors, in any direction and from any seek, compared with the same walk over a sorted array. */
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import type { Cursor } from '../../src/lsm/format/cursor.ts'
@@ -17,14 +15,14 @@ export type Step =
   | { readonly to: 'seekToFirst' | 'seekToLast' | 'next' | 'previous' }
   | { readonly to: 'seek' | 'seekBefore'; readonly target: Buffer }
 
-/** Few different bytes, and long enough to be prefixes of each other. */
+/** Keys of few different bytes, many of them prefixes of each other. */
 export const keys: fc.Arbitrary<Buffer> = fc.oneof(
   fc.array(fc.constantFrom(0, 97, 98, 255), { maxLength: 4 }).map((bytes) => Buffer.from(bytes)),
   fc.nat(300).map((number) => Buffer.from(`key ${String(number).padStart(5, '0')}`)),
   fc.nat(3).map((number) => Buffer.from('long key '.repeat(9) + number))
 )
 
-/** Operations to be given ascending sequence numbers. */
+/** Operations without their sequence numbers, which are to ascend. */
 export const operations: fc.Arbitrary<readonly Omit<TestEntry, 'sequence'>[]> = fc.array(
   fc.record({ key: keys, isPut: fc.boolean(), value: fc.string({ maxLength: 5 }) }).map(({ key, isPut, value }) => ({
     key,
@@ -131,7 +129,7 @@ export class ArrayCursor implements Cursor {
   }
 }
 
-/** Takes the steps with both and compares where they are. Steps from nowhere are left out. */
+/** Takes the same steps with both and compares their positions. Steps from an invalid position are skipped. */
 export function assertSameWalk(cursor: Cursor, sorted: readonly TestEntry[], walk: readonly Step[]): void {
   const model = new ArrayCursor(sorted)
   for (const [number, step] of walk.entries()) {
@@ -146,7 +144,7 @@ export function assertSameWalk(cursor: Cursor, sorted: readonly TestEntry[], wal
   }
 }
 
-/** Everything from the first entry on. */
+/** All entries, in order. */
 export function allOf(cursor: Cursor): readonly TestEntry[] {
   const entries: TestEntry[] = []
   for (cursor.seekToFirst(); cursor.isValid; cursor.next()) entries.push(entryOf(cursor))

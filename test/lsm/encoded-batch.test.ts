@@ -33,7 +33,7 @@ async function contentOf(db: Store): Promise<string[]> {
   )
 }
 
-test('an encoded batch does what batch() does with the same operations, before and after a reopen', async () => {
+test('write() of an encoded batch equals batch() with the same operations, before and after a reopen', async () => {
   const random = randomFrom(testSeed())
   await withStore(async (encoded, reopenEncoded) => {
     await withStore(async (plain) => {
@@ -62,7 +62,7 @@ test('an encoded batch does what batch() does with the same operations, before a
   })
 })
 
-test('the batch, and what was put into it, can be used again as soon as it is handed in', async () => {
+test('a batch and the buffers put into it can be reused as soon as write() is called', async () => {
   await withStore(async (db) => {
     const batch = new EncodedBatch()
     const key = text('a')
@@ -83,7 +83,7 @@ test('the batch, and what was put into it, can be used again as soon as it is ha
   })
 })
 
-test('an empty batch writes nothing, and a closed store refuses any', async () => {
+test('an empty batch writes nothing, and a closed store rejects every batch', async () => {
   await withStore(async (db) => {
     const batch = new EncodedBatch()
     await db.write(batch)
@@ -97,7 +97,7 @@ test('an empty batch writes nothing, and a closed store refuses any', async () =
   })
 })
 
-test('text is read as getSync() reads it, through snapshots too', async () => {
+test('readText() returns what getSync() returns, also with a snapshot', async () => {
   await withStore(async (db) => {
     await db.batch([
       { type: 'put', key: text('a'), value: text('größer, 日本, \ud83d\ude00') },
@@ -117,7 +117,7 @@ test('text is read as getSync() reads it, through snapshots too', async () => {
   })
 })
 
-test('a batch or a key that is none is named, and writing goes on', async () => {
+test('write() and readText() throw TypeErrors for invalid batches and keys, and the store goes on', async () => {
   await withStore(async (db) => {
     for (const batch of [null, undefined, 5, [], { count: 1 }]) {
       const error = await rejection(db.write(batch as never))

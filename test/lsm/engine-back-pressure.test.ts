@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const limits: PressureLimits = { maxPendingMemtables: 2, level0SlowdownTrigger: 20, level0StopTrigger: 36 }
 
-test('a full memtable is set aside while fewer than two wait and level 0 is below its stop', () => {
+test('a full memtable may be frozen while fewer than two wait and level 0 is below the stop trigger', () => {
   const cases: [pendingMemtables: number, level0Runs: number, expected: boolean][] = [
     [0, 0, true],
     [1, 35, true],
@@ -29,7 +29,7 @@ test('a full memtable is set aside while fewer than two wait and level 0 is belo
   }
 })
 
-test('writers are slowed down step by step on the way to the stop, never at a stroke', () => {
+test('writers are slowed down gradually between the slowdown and the stop trigger', () => {
   const rates = Array.from({ length: 40 }, (_, level0Runs) =>
     writeRate({ pendingMemtables: 0, level0Runs, flushRate: 1 }, limits)
   )
@@ -39,7 +39,7 @@ test('writers are slowed down step by step on the way to the stop, never at a st
   assert.ok(rates[21]! > rates[20]! * 0.8)
 })
 
-test('while the memtables that may wait are waiting, writers are as fast as flushes', () => {
+test('while as many memtables wait as may wait, writers are held to the flush rate', () => {
   const load = { pendingMemtables: 2, level0Runs: 0, flushRate: 1234 }
   assert.is(writeRate(load, limits), 1234)
   assert.is(writeRate({ ...load, pendingMemtables: 1 }, limits), Number.POSITIVE_INFINITY)
@@ -48,7 +48,7 @@ test('while the memtables that may wait are waiting, writers are as fast as flus
   assert.is(nextFlushRate(100, 2000, 10), 130)
 })
 
-test('paced writes take as long as the rate says, whatever their size', () => {
+test('paced writes keep to the rate, whatever their size', () => {
   for (const bytes of [100, 5_000, 1_000_000]) {
     const pacer = new WritePacer()
     let now = 1000
@@ -62,7 +62,7 @@ test('paced writes take as long as the rate says, whatever their size', () => {
   }
 })
 
-test('a pacer forgets what was owed once there is no limit', () => {
+test('a pacer forgets its debt once there is no limit', () => {
   const pacer = new WritePacer()
   assert.ok(pacer.delay(1_000_000, 1000, 0) > 0)
   assert.is(pacer.delay(1_000_000, Number.POSITIVE_INFINITY, 1), 0)
@@ -73,7 +73,7 @@ for (const [name, fileSystem] of [
   ['in memory', new MemoryFileSystem()],
   ['on disk', undefined]
 ] as const) {
-  test(`all that was handed in before close() is acknowledged and kept, ${name}`, async () => {
+  test(`all writes called before close() are acknowledged and kept, ${name}`, async () => {
     const location = temporaryDirectory()
     const options = {
       writeBufferSize: 20_000,
@@ -95,13 +95,13 @@ for (const [name, fileSystem] of [
   })
 }
 
-test('writers are never stopped where no merge is due', () => {
+test('resolved options never stop writers before a merge is due', () => {
   const options = resolveOptions({ level0CompactionTrigger: 10, level0SlowdownTrigger: 2, level0StopTrigger: 3 })
   assert.is(options.level0StopTrigger, 30)
   assert.is(resolveOptions({ level0StopTrigger: 14 }).level0SlowdownTrigger, 14)
 })
 
-test('writers that outrun flushes wait, and memory stays bounded', async () => {
+test('writers that outrun flushes wait, so that at most three memtables are pending', async () => {
   const db = new LsmLevel<string, string>('/db', { writeBufferSize: 50_000, fileSystem: new MemoryFileSystem() })
   await db.open()
   let most = 0

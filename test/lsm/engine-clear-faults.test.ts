@@ -10,7 +10,7 @@ const range = { gte: 'k12', lt: 'k38' }
 
 hurryTimers()
 
-/** Tables across both borders hold older versions of what those in the range hold. */
+/** Tables across both borders of the range hold older versions of the keys of later tables within it. */
 async function filled(fileSystem: FaultyFileSystem) {
   const db = new LsmLevel<string, string>('/db', { ...options, fileSystem })
   await db.open()
@@ -22,7 +22,7 @@ async function filled(fileSystem: FaultyFileSystem) {
 
 for (const isPersistent of [false, true]) {
   const what = isPersistent ? 'all calls from the Nth on fail' : 'the Nth call fails'
-  test(`${what} while a range is cleared: each key is as it was, or gone, after a loss of power, too`, async () => {
+  test(`${what} during clear(): each key is as it was or gone, also after a power failure`, async () => {
     let calls = 0
     for (let at = 1; calls === 0; at++) {
       const disk = new MemoryFileSystem()

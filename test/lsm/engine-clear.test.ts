@@ -5,7 +5,7 @@ import { type Call, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** Thousands of keys are more than a memtable, and many tables. */
+/** Thousands of keys exceed a memtable and fill many tables. */
 const small: StoreOptions = { writeBufferSize: 30_000, maxFileSize: 10_000, level1Bytes: 40_000, blockSize: 1000 }
 
 const count = 3000
@@ -30,7 +30,7 @@ async function fill(level: Level, value: string, step = 1): Promise<void> {
 
 const logged = (db: LsmLevel<string, string>): number => db.stats().writes.loggedBytes
 
-test('clearing a sublevel writes no tombstone, and touches no other sublevel', async () => {
+test('clear() of a sublevel writes no tombstones and affects no other sublevel', async () => {
   const { db } = await openSmall({ partitionDepth: 1 })
   const [a, b, c] = ['a', 'b', 'c'].map((name) => db.sublevel(name))
   for (const level of [a, b, c]) await fill(level as unknown as Level, 'value')
@@ -46,7 +46,7 @@ test('clearing a sublevel writes no tombstone, and touches no other sublevel', a
   assert.equal((await db.verify()).problems, [])
 })
 
-test('clearing everything leaves neither tables nor their files', async () => {
+test('clear() of everything leaves no tables and no table files', async () => {
   const { db, fileSystem } = await openSmall()
   await fill(db, 'value')
   await db.clear()
@@ -63,7 +63,7 @@ test('clearing everything leaves neither tables nor their files', async () => {
   assert.equal(await db.keys().all(), [])
 })
 
-test('only keys in tables across the borders get tombstones, and nothing older comes back', async () => {
+test('clear() writes tombstones only for keys in tables across the borders, and no older version comes back', async () => {
   const { db } = await openSmall()
   await fill(db, 'oldest')
   await db.compactRange('', '~')
@@ -80,7 +80,7 @@ test('only keys in tables across the borders get tombstones, and nothing older c
   assert.equal((await db.verify()).problems, [])
 })
 
-test('what is open when tables are dropped goes on seeing them: iterators, and snapshots from before and meanwhile', async () => {
+test('iterators and snapshots opened before or during a clear() still see the dropped tables', async () => {
   let isClearing = false
   const snapshots: AbstractSnapshot[] = []
   const { db } = await openSmall({ maxOpenFiles: 2 }, ({ operation }) => {
@@ -110,10 +110,10 @@ test('what is open when tables are dropped goes on seeing them: iterators, and s
   await Promise.all([iterator.close(), late.close()])
 })
 
-test('what is put while a range is cleared stays', async () => {
+test('entries put during a clear() are kept', async () => {
   const { db } = await openSmall()
   await fill(db, 'old')
-  // The first one is on its way already: it will be in a table.
+  // The first put is under way already: it will be in a table.
   const puts = [db.put(keyOf(0), 'new')]
   const cleared = db.clear()
   for (let n = 500; n < count; n += 500) puts.push(db.put(keyOf(n), 'new'))
@@ -125,14 +125,14 @@ test('what is put while a range is cleared stays', async () => {
   )
 })
 
-test('what is put durably while a range is cleared stays, though it waits for the device when its key is deleted', async () => {
+test('a synced put during a clear() is kept even if its key is deleted while it waits for the disk', async () => {
   const db = closeLater(new LsmLevel<string, string>(temporaryDirectory()))
   await db.open()
   const written = Array.from({ length: count / 10 }, (_, i) => keyOf(i * 10))
   for (let round = 0; round < 5; round++) {
     await fill(db, 'old')
     const cleared = db.clear()
-    // Some keys are deleted already, and others are next, sooner than the disk is.
+    // By now some keys are deleted; others will be before the disk has synced.
     for (let turn = 0; turn < round; turn++) await new Promise(setImmediate)
     const puts = written.map((key) => db.put(key, 'new', { sync: true }))
     await Promise.all([cleared, ...puts])
@@ -140,7 +140,7 @@ test('what is put durably while a range is cleared stays, though it waits for th
   }
 })
 
-test('writers that wait for merges do not keep a range from being cleared', async () => {
+test('clear() completes while writers wait for merges', async () => {
   const { db } = await openSmall({ level0CompactionTrigger: 1, level0SlowdownTrigger: 2, level0StopTrigger: 2 })
   await fill(db, 'old')
   await fill(db, 'newer', 2)
@@ -150,13 +150,13 @@ test('writers that wait for merges do not keep a range from being cleared', asyn
   assert.equal(values, ['new 0', 'new 7', undefined])
 })
 
-test('what is put while keys are deleted one by one stays, be it on a key that was there', async () => {
+test('entries put while clear() deletes keys one by one are kept, under old keys and new ones', async () => {
   for (const limit of [-1, count]) {
     const { db } = await openSmall({ writeBufferSize: 1 << 24 })
     await fill(db, 'old')
     const clearing = db.clear({ limit })
     await Promise.all([db.put(keyOf(0), 'new'), db.put(keyOf(count), 'new')])
-    // Some hundreds of keys are deleted between two turns.
+    // clear() deletes some hundreds of keys per turn.
     await new Promise((resolve) => setImmediate(resolve))
     await db.put(keyOf(count - 1), 'new')
     await clearing
@@ -166,7 +166,7 @@ test('what is put while keys are deleted one by one stays, be it on a key that w
 })
 
 test.after(closeAll)
-test('sublevels that come and go, written and cleared in one memtable or in several, leave no table', async () => {
+test('short-lived sublevels, written and cleared in one memtable or in several, leave no table', async () => {
   const { db } = await openSmall({ partitionDepth: 1 })
   for (let i = 0; i < 20; i++) {
     const passing = db.sublevel(`passing${i}`)

@@ -4,11 +4,11 @@ import type { OpenFile, OpenMode } from '../../src/lsm/fs/file-system.ts'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** A disk that takes a turn of the event loop or as long as it is told, and notes what it was asked for. */
+/** A disk that takes a turn of the event loop, or until `gate` opens, to prepare a read, and records requests. */
 class SlowFileSystem extends MemoryFileSystem {
   readonly prepared: string[] = []
   readonly read: string[] = []
-  /** What preparing waits for. */
+  /** Resolves when reads may be prepared. */
   gate: Promise<void> = Promise.resolve()
 
   override open(path: string, mode: OpenMode): OpenFile {
@@ -48,7 +48,7 @@ async function filled(location: string, options: StoreOptions): Promise<LsmLevel
   return db
 }
 
-test('with threaded reads a block is prepared before it is read, one that is cached or needless is not', async () => {
+test('threaded reads prepare a block before reading it, but none that is cached or not needed', async () => {
   const fileSystem = new SlowFileSystem()
   const db = await filled('/db', { fileSystem, diskReads: 'threaded' })
   fileSystem.forget()
@@ -70,7 +70,7 @@ test('with threaded reads a block is prepared before it is read, one that is cac
   assert.equal(await db.getMany(numbers.map(keyOf)), expected)
 })
 
-test('a threaded read sees the moment of the call, whatever is written and merged while it waits', async () => {
+test('a threaded read sees the state at its call, whatever is written and merged while it waits', async () => {
   const fileSystem = new SlowFileSystem()
   const db = await filled('/db', { fileSystem, diskReads: 'threaded', cacheSize: 0 })
   await db.flush()
@@ -100,7 +100,7 @@ test('a threaded read sees the moment of the call, whatever is written and merge
   }
 })
 
-test('on a real disk the answers are the same, and a store closes while reads are on their way', async () => {
+test('threaded reads on a real disk return what getSync() returns, and close() waits for reads under way', async () => {
   const db = await filled(temporaryDirectory(), { diskReads: 'threaded', cacheSize: 0 })
   const keys = Array.from({ length: 510 }, (_, i) => keyOf((i * 7) % 510))
   assert.equal(

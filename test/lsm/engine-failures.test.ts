@@ -23,7 +23,7 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
   throw new Error('It did not reject')
 }
 
-test('after a failed write of the log writing has ended and reading goes on, until a reopen', async () => {
+test('after a failed write of the log, writes are rejected and reads continue until the store is reopened', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const db = store(fileSystem)
   await db.put('kept', 'value')
@@ -42,7 +42,7 @@ test('after a failed write of the log writing has ended and reading goes on, unt
   await again.close()
 })
 
-test('a failed sync is not tried again: writing has ended', async () => {
+test('a failed sync of the log is not retried, and later writes are rejected', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const db = store(fileSystem)
   await db.open()
@@ -56,7 +56,7 @@ test('a failed sync is not tried again: writing has ended', async () => {
   await db.close()
 })
 
-test('after a failed write of the manifest writing has ended, and nothing is removed', async () => {
+test('after a failed write of the manifest, writes are rejected and no file is removed', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const db = store(fileSystem)
   await db.put('k', 'v')
@@ -75,7 +75,7 @@ test('after a failed write of the manifest writing has ended, and nothing is rem
   await again.close()
 })
 
-test('a flush that finds the disk full is tried again and loses nothing', async () => {
+test('a flush that fails on a full disk is retried and loses nothing', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const db = store(fileSystem)
   await db.open()
@@ -96,7 +96,7 @@ test('a flush that finds the disk full is tried again and loses nothing', async 
   assert.equal(fileSystem.openFiles, [])
 })
 
-test('writers that wait for a flush that keeps failing are rejected, not left waiting', async () => {
+test('writes that wait for a flush that keeps failing are rejected', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const db = store(fileSystem, { writeBufferSize: 500 })
   await db.open()
@@ -113,7 +113,7 @@ test('writers that wait for a flush that keeps failing are rejected, not left wa
   await again.close()
 })
 
-test('writers go on when there is room again, however often the flush has failed before', async () => {
+test('writes continue once the disk has room again, however often the flush has failed', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const db = store(fileSystem, { writeBufferSize: 1000 })
   await db.open()
@@ -129,7 +129,7 @@ test('writers go on when there is room again, however often the flush has failed
   await db.close()
 })
 
-test('a failed open gives back the lock and the files', async () => {
+test('a failed open() releases the lock and closes all files', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const db = store(fileSystem)
   await db.put('k', 'v')
@@ -153,7 +153,7 @@ test('a failed open gives back the lock and the files', async () => {
   }
 })
 
-test('whether a database must or must not exist is respected', async () => {
+test('open() rejects if createIfMissing or errorIfExists forbid it', async () => {
   const location = join(temporaryDirectory(), 'deep', 'down')
   const missing = await rejection(new LsmLevel(location, { createIfMissing: false }).open())
   assert.is(codeOf(missing), 'LEVEL_DATABASE_NOT_OPEN')
@@ -165,7 +165,7 @@ test('whether a database must or must not exist is respected', async () => {
   assert.match(causeOf(existing).message, /exists/)
 })
 
-test('a second instance finds the directory locked', async () => {
+test('open() of a directory that another instance has open rejects with LEVEL_LOCKED', async () => {
   const location = temporaryDirectory()
   const db = new LsmLevel(location)
   await db.open()
@@ -177,7 +177,7 @@ test('a second instance finds the directory locked', async () => {
   await again.close()
 })
 
-test('another engine’s directory is recognised and left as it is', async () => {
+test('open() rejects the directory of another engine and leaves it unchanged', async () => {
   const location = temporaryDirectory()
   mkdirSync(location, { recursive: true })
   writeFileSync(join(location, 'CURRENT'), 'MANIFEST-000004\n')
@@ -188,7 +188,7 @@ test('another engine’s directory is recognised and left as it is', async () =>
   assert.is(readFileSync(join(location, 'LOCK'), 'utf8'), '')
 })
 
-test('options that make no sense are refused', async () => {
+test('open() rejects invalid and unsupported options', async () => {
   const options: StoreOptions[] = [{ writeBufferSize: 0 }, { blockSize: 1.5 }, { keyFilterBits: Number.NaN }]
   for (const option of options) {
     const error = await rejection(new LsmLevel('/db', { ...option, fileSystem: new MemoryFileSystem() }).open())

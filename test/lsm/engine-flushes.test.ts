@@ -18,7 +18,7 @@ interface StartedJob {
   fail(error: Error): void
 }
 
-/** Memtables that are written out by hand. */
+/** Flushes whose jobs the test completes by hand. */
 class Harness {
   readonly fileSystem = new MemoryFileSystem()
   readonly jobs: StartedJob[] = []
@@ -80,7 +80,7 @@ class Harness {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('the next memtable is written while the tables of the one before are not durable', async () => {
+test('two memtables are flushed at a time, each in a job of its own', async () => {
   const harness = await Harness.create()
   for (let i = 0; i < 3; i++) harness.setAside()
   assert.is(harness.jobs.length, 2, 'two at a time')
@@ -94,7 +94,7 @@ test('the next memtable is written while the tables of the one before are not du
   )
 })
 
-test('what is ready first is installed in its turn', async () => {
+test('tables are installed in the order of the memtables, whichever job finishes first', async () => {
   const harness = await Harness.create()
   for (let i = 0; i < 2; i++) harness.setAside()
   harness.jobs[1]?.succeed(11)
@@ -114,7 +114,7 @@ test('what is ready first is installed in its turn', async () => {
 
 for (const isSecondReady of [true, false]) {
   const when = isSecondReady ? 'was ready' : 'was not ready'
-  test(`after a failure the next attempt begins with the oldest memtable; the job behind it ${when}`, async () => {
+  test(`after a failed flush the next one starts with the oldest memtable; the job after the failed one ${when}`, async () => {
     const harness = await Harness.create()
     for (let i = 0; i < 2; i++) harness.setAside()
     if (isSecondReady) harness.jobs[1]?.succeed(11)
@@ -142,7 +142,7 @@ for (const isSecondReady of [true, false]) {
   })
 }
 
-test('a failure behind a job that succeeds does not undo it', async () => {
+test('a failed flush does not undo that of an older memtable', async () => {
   const harness = await Harness.create()
   for (let i = 0; i < 2; i++) harness.setAside()
   harness.jobs[1]?.fail(new Error('no space'))

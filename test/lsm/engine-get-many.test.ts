@@ -19,7 +19,7 @@ async function filled(cacheSize: number): Promise<{ db: LsmLevel<Buffer, Buffer>
   const put = (number: number) => ({ type: 'put' as const, key: keyOf(number), value: valueFor(number) })
   await db.batch(Array.from({ length: count }, (_, number) => put(number)))
   await db.compactRange(keyOf(0), keyOf(count))
-  // Newer than the tables: a version that counts, and the news that there is none.
+  // Newer than the tables: a value and a tombstone.
   await db.batch([
     { type: 'put', key: keyOf(7), value: Buffer.from('newer') },
     { type: 'del', key: keyOf(8) }
@@ -28,7 +28,7 @@ async function filled(cacheSize: number): Promise<{ db: LsmLevel<Buffer, Buffer>
 }
 
 for (const cacheSize of [0, 20_000, 8 << 20]) {
-  test(`getMany and hasMany answer as one get after another, with a cache of ${cacheSize} bytes`, async () => {
+  test(`getMany() and hasMany() return what single reads return, with a cache of ${cacheSize} bytes`, async () => {
     const { db } = await filled(cacheSize)
     const some = fc.oneof(fc.nat(20), fc.nat(count + 10), fc.constantFrom(7, 8))
     await fc.assert(
@@ -49,7 +49,7 @@ for (const cacheSize of [0, 20_000, 8 << 20]) {
   })
 }
 
-test('getMany reads each block once, whatever the order of its keys and without a cache', async () => {
+test('getMany() reads each block once, whatever the order of the keys, even without a cache', async () => {
   const { db, fileSystem } = await filled(0)
   const numbers = Array.from({ length: 200 }, (_, i) => 1000 + ((i * 73) % 200))
   db.getSync(keyOf(1))
@@ -57,11 +57,11 @@ test('getMany reads each block once, whatever the order of its keys and without 
   const values = await db.getMany(numbers.map(keyOf), { fillCache: false } as object)
   assert.equal(values, numbers.map(valueFor))
   const reads = fileSystem.trace.filter(({ operation }) => operation === 'read').length
-  // 200 values of 200 bytes are ten blocks of 4 KiB, and a few more.
+  // 200 values of 200 bytes fill some ten blocks of 4 KiB.
   assert.ok(reads <= 14, `${reads} reads`)
 })
 
-test('every key is looked up once, and keys that begin alike one after another', () => {
+test('lookupOrder() has every position once, ordered by the first four bytes of the keys', () => {
   const key = fc.array(fc.constantFrom(0, 1, 255), { maxLength: 7 }).map((bytes) => Buffer.from(bytes))
   fc.assert(
     fc.property(fc.array(key, { maxLength: 50, size: 'max' }), (keys) => {

@@ -8,7 +8,7 @@ import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { loader, program } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-test('a process with hundreds of open databases ends by itself', async () => {
+test('a process with hundreds of open databases exits by itself', async () => {
   const child = spawn(process.execPath, [...loader, program('test/lsm/idle-process.ts')], {
     env: { ...process.env, LOCATION: temporaryDirectory() },
     timeout: 120_000
@@ -25,7 +25,7 @@ test('a process with hundreds of open databases ends by itself', async () => {
   assert.match(output, /508 are open/)
 })
 
-test('an idle database has its log and its manifest open, nothing else', async () => {
+test('an idle database has only its log and its manifest open', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const db = new LsmLevel<string, string>('/db', { fileSystem })
   await db.put('k', 'v')
@@ -34,7 +34,7 @@ test('an idle database has its log and its manifest open, nothing else', async (
   assert.equal(fileSystem.openFiles, [])
 })
 
-test('the logs of a closed database are as long as what is in them, whatever logs were in their files before', async () => {
+test('the logs of a closed database end with their last record, even in recycled files', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem(), { isTraced: true })
   const db = new LsmLevel<string, string>('/db', { fileSystem, writeBufferSize: 20_000 })
   for (let k = 0; k < 300; k++) await db.put(`k${k}`, 'v'.repeat(1000))
@@ -55,7 +55,7 @@ test('the logs of a closed database are as long as what is in them, whatever log
   }
 })
 
-test('closing and reopening leaves no descriptor behind', async () => {
+test('closing and reopening a database leaks no descriptors', async () => {
   const location = temporaryDirectory()
   const options = { writeBufferSize: 5000, maxFileSize: 5000, level0CompactionTrigger: 2, maxOpenFiles: 3 }
   const round = async (i: number) => {
@@ -73,7 +73,7 @@ test('closing and reopening leaves no descriptor behind', async () => {
   assert.is(descriptors(), before)
 })
 
-test('files that nothing needs are removed', async () => {
+test('obsolete tables, manifests and logs are removed', async () => {
   const fileSystem = new MemoryFileSystem()
   const db = new LsmLevel<string, string>('/db', { fileSystem, writeBufferSize: 2000, maxFileSize: 2000 })
   for (let i = 0; i < 300; i++) await db.put(`k${i % 50}`, 'x'.repeat(100))
@@ -87,7 +87,7 @@ test('files that nothing needs are removed', async () => {
   assert.not.ok(names.includes('LOCK'))
 })
 
-/** Linux only; elsewhere there is nothing to count. */
+/** Number of open descriptors on Linux; 0 elsewhere. */
 function descriptors(): number {
   return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0
 }

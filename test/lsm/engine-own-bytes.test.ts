@@ -5,12 +5,12 @@ import { closeAll, closeLater } from '../support/temporary-directory.ts'
 
 const value = 'value '.repeat(20)
 
-test('who writes into the bytes of an answer changes no other answer', async () => {
+test('changing the bytes of a result changes no other result', async () => {
   const options = { fileSystem: new MemoryFileSystem(), keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
   const db = closeLater(new LsmLevel<Buffer, Buffer>('/db', options))
   const key = Buffer.from('key')
   await db.put(key, Buffer.from(value))
-  // In the memtable, then in a table: read from the file first, from the cache then.
+  // In the memtable, then in a table: read first from the file, then from the cache.
   for (const isFlushed of [false, true]) {
     if (isFlushed) await db.flush()
     for (let round = 0; round < 3; round++) {
@@ -27,7 +27,7 @@ test('who writes into the bytes of an answer changes no other answer', async () 
   }
 })
 
-test('who changes bytes that were written changes nothing written', async () => {
+test('changing the key and value after put() was called does not change the entry', async () => {
   const options = { fileSystem: new MemoryFileSystem(), keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
   const db = closeLater(new LsmLevel<Buffer, Buffer>('/db', options))
   await db.open()

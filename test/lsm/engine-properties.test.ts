@@ -9,7 +9,7 @@ async function opened(options = {}) {
   return db
 }
 
-test('properties are those of LevelDB', async () => {
+test('getProperty() supports the properties of LevelDB', async () => {
   const db = await opened()
   assert.is(db.getProperty('leveldb.num-files-at-level0'), '0')
   await db.put('k', 'v')
@@ -29,7 +29,7 @@ test('properties are those of LevelDB', async () => {
   )
 })
 
-test('approximateSize() grows with the range, and takes a deferred open', async () => {
+test('approximateSize() grows with the range, and works during a deferred open', async () => {
   const db = closeLater(new LsmLevel<string, string>('/db', { fileSystem: new MemoryFileSystem(), compression: false }))
   assert.is(await db.approximateSize('a', 'z'), 0)
   for (let i = 0; i < 100; i++) await db.put(`k${String(i).padStart(3, '0')}`, 'x'.repeat(1000))
@@ -44,7 +44,7 @@ test('approximateSize() grows with the range, and takes a deferred open', async 
   assert.is(none, 0)
 })
 
-test('compactRange() leaves one level, without what was deleted', async () => {
+test('compactRange() leaves one level without deleted entries', async () => {
   const db = await opened({ writeBufferSize: 5000, maxFileSize: 10_000 })
   for (let i = 0; i < 300; i++) await db.put(`k${String(i % 100).padStart(3, '0')}`, `${i}`.padEnd(100))
   for (let i = 0; i < 50; i++) await db.del(`k${String(i).padStart(3, '0')}`)

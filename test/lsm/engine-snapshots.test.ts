@@ -4,7 +4,7 @@ import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { closeAll, closeLater } from '../support/temporary-directory.ts'
 
-/** So small that everything moves through all levels. */
+/** So small that entries move through all levels. */
 const tiny = { writeBufferSize: 500, blockSize: 100, maxFileSize: 500, level0CompactionTrigger: 1, level1Bytes: 1000 }
 
 async function openTiny() {
@@ -13,7 +13,7 @@ async function openTiny() {
   return db
 }
 
-/** Overwrites and deletes what is there, often enough to have it compacted. */
+/** Overwrites and deletes keys, often enough to cause compactions. */
 async function churn(db: LsmLevel<string, string>, round: string): Promise<void> {
   for (let i = 0; i < 60; i++) {
     await db.put(`k${i % 10}`, `${round}-${i}`)
@@ -25,7 +25,7 @@ function entriesIn(db: LsmLevel<string, string>): number {
   return db.stats().levels.reduce((sum, level) => sum + level.entries, 0)
 }
 
-test('a read is of the moment of its call, whatever is written before it resolves', async () => {
+test('a read sees the state at its call, whatever is written before it resolves', async () => {
   const db = await openTiny()
   await db.put('k', 'old')
   const reads = [db.get('k'), db.getMany(['k']), db.iterator().all(), db.has('k'), db.hasMany(['k'])]
@@ -36,7 +36,7 @@ test('a read is of the moment of its call, whatever is written before it resolve
   assert.is(await db.get('k'), undefined)
 })
 
-test('an iterator sees the moment of its creation through flushes and compactions', async () => {
+test('an iterator sees the state at its creation through flushes and compactions', async () => {
   const db = await openTiny()
   await churn(db, 'before')
   const expected = await db.iterator().all()
@@ -50,7 +50,7 @@ test('an iterator sees the moment of its creation through flushes and compaction
   await Promise.all([iterator.close(), begun.close()])
 })
 
-test('explicit snapshots outlive compactions, each with its own state', async () => {
+test('explicit snapshots keep their states through compactions', async () => {
   const db = await openTiny()
   const taken = []
   for (let round = 0; round < 5; round++) {
@@ -67,7 +67,7 @@ test('explicit snapshots outlive compactions, each with its own state', async ()
   assert.is(db.stats().snapshots, 0)
 })
 
-test('versions that nobody sees are gone after a compaction', async () => {
+test('a compaction drops the versions that no snapshot sees', async () => {
   const db = await openTiny()
   for (let i = 0; i < 100; i++) await db.put('k', `value ${i}`)
   const snapshot = db.snapshot()
@@ -80,7 +80,7 @@ test('versions that nobody sees are gone after a compaction', async () => {
   assert.is(entriesIn(db), 1)
 })
 
-test('clear() deletes what a snapshot sees, and only that', async () => {
+test('clear() with a snapshot deletes only the keys that the snapshot has', async () => {
   const db = await openTiny()
   await db.batch(['a', 'b', 'c', 'd'].map((key) => ({ type: 'put', key, value: key })))
   const snapshot = db.snapshot()
@@ -91,7 +91,7 @@ test('clear() deletes what a snapshot sees, and only that', async () => {
   await snapshot.close()
 })
 
-test('close() waits for reads and clears that are on their way', async () => {
+test('close() waits for a getMany() and a clear() in progress', async () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const options = { ...tiny, fileSystem, maxOpenFiles: 2 }
   const db = new LsmLevel<string, string>('/db', options)
@@ -113,7 +113,7 @@ test('close() waits for reads and clears that are on their way', async () => {
   await again.close()
 })
 
-test('memory of memtables is used again only when no reader holds it', async () => {
+test('memory of memtables is not reused while an iterator holds it', async () => {
   const db = await openTiny()
   await db.put('held', 'first value')
   const iterator = db.iterator()

@@ -15,11 +15,11 @@ function mergeInto(outputLevel: number): Merge {
   return { kind: 'merge', partition: '', inputs: [{ level: 0, tables: [newer, older] }], outputLevel }
 }
 
-test('a merge within level 0 keeps every tombstone: what it hides may be in an older run', () => {
+test('a merge within level 0 keeps every tombstone, as an older run may hold versions it hides', () => {
   assert.is(mergeJob('/db', mergeInto(0), version, [], options).deeper, undefined)
 })
 
-test('a merge into a level below looks for what tombstones hide in all levels behind it', () => {
+test('a merge into a lower level checks tombstones against all levels below its output', () => {
   const { deeper } = mergeJob('/db', mergeInto(2), version, [], options)
   assert.equal(
     deeper?.map((ranges) => ranges.map(({ smallest, largest }) => `${smallest}-${largest}`)),

@@ -5,7 +5,7 @@ import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** A store whose calls of the file system are kept. */
+/** A store whose file system calls are recorded. */
 async function traced() {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem(), { isTraced: true })
   const db = closeLater(
@@ -19,7 +19,7 @@ async function traced() {
 
 const bytes = (text: string) => Buffer.from(text)
 
-test('what was written is read, and read again after a reopen', async () => {
+test('written entries are read back, before and after a reopen', async () => {
   const location = temporaryDirectory()
   const db = new LsmLevel<string, string>(location)
   await db.put('a', '1')
@@ -40,7 +40,7 @@ test('what was written is read, and read again after a reopen', async () => {
   await again.close()
 })
 
-test('writes of one turn are one write of the log', async () => {
+test('writes called in the same turn share one write of the log', async () => {
   const { db, logCalls } = await traced()
   const before = logCalls('write')
   await Promise.all(Array.from({ length: 100 }, (_, i) => db.put(bytes(`k${i}`), bytes('v'))))
@@ -48,20 +48,20 @@ test('writes of one turn are one write of the log', async () => {
   assert.is((await db.keys().all()).length, 100)
 })
 
-test('writes that ask for sync share one', async () => {
+test('writes with sync called in the same turn share one sync of the log', async () => {
   const { db, logCalls } = await traced()
   const before = logCalls('sync')
   await Promise.all(Array.from({ length: 64 }, (_, i) => db.put(bytes(`k${i}`), bytes('v'), { sync: true })))
   assert.is(logCalls('sync') - before, 1)
 })
 
-test('a write without sync does not wait for the device', async () => {
+test('a write without sync does not sync the log', async () => {
   const { db, logCalls } = await traced()
   await db.put(bytes('k'), bytes('v'))
   assert.is(logCalls('sync'), 0)
 })
 
-test('what waits for a sync is not visible before it', async () => {
+test('a write is not visible until the sync that it waits for has ended', async () => {
   const { db } = await traced()
   const order: string[] = []
   const synced = db.put(bytes('k'), bytes('new'), { sync: true }).then(() => order.push('synced'))
@@ -73,7 +73,7 @@ test('what waits for a sync is not visible before it', async () => {
   assert.equal(db.getSync(bytes('k')), bytes('new'))
 })
 
-test('the caller may use its buffers again at once', async () => {
+test('the caller may reuse its buffers as soon as put() is called', async () => {
   const { db } = await traced()
   const [key, value] = [bytes('key'), bytes('value')]
   const written = db.put(key, value)
@@ -84,7 +84,7 @@ test('the caller may use its buffers again at once', async () => {
   assert.is(await db.get(key), undefined)
 })
 
-test('a value that was read is the reader’s own', async () => {
+test('changing a value that was read does not change later reads', async () => {
   const { db } = await traced()
   await db.put(bytes('k'), bytes('value'))
   for (const flush of [false, true]) {
@@ -98,7 +98,7 @@ test('a value that was read is the reader’s own', async () => {
   }
 })
 
-test('keys and values may be empty, and large', async () => {
+test('keys and values may be empty or large', async () => {
   const { db } = await traced()
   const large = Buffer.alloc(3_000_000, 'abc')
   await db.batch([
@@ -112,7 +112,7 @@ test('keys and values may be empty, and large', async () => {
   }
 })
 
-test('readInto() brings a value into the caller’s memory, from the memtable and from tables', async () => {
+test('readInto() copies a value into the caller’s buffer, from memtables and from tables', async () => {
   const { db } = await traced()
   const value = Buffer.alloc(100_000, 'xyz')
   await db.put(bytes('large'), value)
@@ -129,7 +129,7 @@ test('readInto() brings a value into the caller’s memory, from the memtable an
   }
 })
 
-test('a loop of awaited writes and reads lets the event loop turn', async () => {
+test('a loop of awaited writes and reads does not block the event loop', async () => {
   const { db } = await traced()
   let turns = 0
   const timer = setInterval(() => turns++, 1)

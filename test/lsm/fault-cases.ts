@@ -1,4 +1,4 @@
-/** Calls to the file system fail one after the other: one test per option set. */
+/** Fails each file system call of a trace in turn: one test per option set. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { testSeed } from '../support/arbitraries.ts'
@@ -14,10 +14,10 @@ export function testFaults(what: string, isPersistent: boolean): void {
   process.on('unhandledRejection', (reason) => unhandled.push(reason))
   hurryTimers()
   for (const name of names) {
-    test(`${name}: ${what}: rejected or durable, and the directory opens again`, async () => {
+    test(`${name}, ${what}: each write is rejected or durable, and the directory opens again`, async () => {
       const calls = await runFaultCampaign({ options: optionSets[name], seed, length: 12, isPersistent })
       console.log(`${calls} calls`)
-      // Each operation makes several, whichever they are.
+      // Every operation makes several calls.
       assert.ok(calls > 5 * 12)
       assert.equal(unhandled, [])
     })

@@ -1,7 +1,7 @@
-/** The Nth call to the file system fails, and all that follow. */
+/** The Nth file system call and all later ones fail. */
 import { test } from 'uvu'
 import { testFaults } from './fault-cases.ts'
 
-testFaults('all calls fail from any one on', true)
+testFaults('all calls from the Nth on fail', true)
 
 test.run()

@@ -1,7 +1,7 @@
-/** The Nth call to the file system fails. */
+/** The Nth file system call fails. */
 import { test } from 'uvu'
 import { testFaults } from './fault-cases.ts'
 
-testFaults('any one call fails', false)
+testFaults('the Nth call fails', false)
 
 test.run()

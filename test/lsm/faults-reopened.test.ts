@@ -1,11 +1,11 @@
-/** What a failure left in the caches of the system is not taken for durable by the next open. */
+/** The next open does not take data for durable that a failed sync left in the page cache. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FaultyFileSystem, type Operation } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { contentOf, location, openStore } from '../support/lsm-crash-points.ts'
 
-/** A store that is opened while the first such call fails, opened again, written with sync, and loses its power. */
+/** The content after a failed open(), another open(), a synced write, a power failure and recovery. */
 async function contentAfter(disk: MemoryFileSystem, operation: Operation, path: RegExp): Promise<string> {
   const fileSystem = new FaultyFileSystem(disk)
   fileSystem.fail({ at: 1, operations: [operation], path, code: 'EIO' })
@@ -32,18 +32,18 @@ async function diskWithStore(): Promise<MemoryFileSystem> {
   return disk
 }
 
-test('a manifest whose sync failed is written again: what a sync gave up may never have reached the device', async () => {
+test('open() rewrites a manifest whose sync failed, as its data may never have reached the disk', async () => {
   assert.is(await contentAfter(await diskWithStore(), 'sync', /MANIFEST/), 'first=1\nsecond=2\n')
 })
 
-test('names whose sync failed are synced by the next open, those of the directories above it, too', async () => {
+test('open() syncs names whose sync failed before, including those of parent directories', async () => {
   for (const path of [/^\/$/, /^\/data$/, /^\/data\/db$/]) {
     assert.is(await contentAfter(new MemoryFileSystem(), 'syncDirectory', path), 'second=2\n', String(path))
   }
   assert.is(await contentAfter(await diskWithStore(), 'syncDirectory', /db$/), 'first=1\nsecond=2\n')
 })
 
-test('a directory that a process left before its name was durable is made durable by the next open', async () => {
+test('open() makes an existing directory durable whose name was never synced', async () => {
   const disk = new MemoryFileSystem()
   disk.makeDirectory(location)
   const db = await openStore(disk, {})

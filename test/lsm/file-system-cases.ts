@@ -1,4 +1,4 @@
-/** What every file system does; run by fs-contract.test.ts on each of them. */
+/** Tests that every file system must pass; run by fs-contract.test.ts on each of them. */
 import { join } from 'node:path'
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -12,7 +12,7 @@ interface Context {
 }
 
 export function testFileSystem(test: Test, make: () => Context): void {
-  test('reads back what was written, and less at the end', () => {
+  test('read() returns what was written, and fewer bytes at the end of the file', () => {
     const { fileSystem, directory } = make()
     const file = fileSystem.open(join(directory, 'a'), 'create')
     file.write(bytes('hello world'), 0)
@@ -26,7 +26,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     file.close()
   })
 
-  test('writes bytes of shared memory, and reads into it', () => {
+  test('write() and read() accept shared memory', () => {
     const { fileSystem, directory } = make()
     const file = fileSystem.open(join(directory, 'a'), 'create')
     const shared = new Uint8Array(new SharedArrayBuffer(8)).subarray(2, 5)
@@ -53,7 +53,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     file.close()
   })
 
-  test('modes: create empties, update and read need the file, exclusive needs there to be none', () => {
+  test('create empties a file, update and read require it to exist, exclusive requires it not to', () => {
     const { fileSystem, directory } = make()
     const path = join(directory, 'a')
     throwsCode(() => fileSystem.open(path, 'read'), 'ENOENT')
@@ -75,7 +75,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     throwsCode(() => fileSystem.open(directory, 'create'), 'EISDIR')
   })
 
-  test('a closed file can be closed again and used no more', async () => {
+  test('a closed file can be closed again but not used', async () => {
     const { fileSystem, directory } = make()
     const file = fileSystem.open(join(directory, 'a'), 'create')
     file.close()
@@ -89,7 +89,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     await file.prepareRead(0, 1)
   })
 
-  test('a read is prepared wherever it is, and whatever becomes of the file meanwhile', async () => {
+  test('prepareRead() resolves beyond the end of the file, and when the file is closed meanwhile', async () => {
     const { fileSystem, directory } = make()
     const file = fileSystem.open(join(directory, 'a'), 'create')
     file.write(bytes('some text'), 0)
@@ -100,7 +100,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     await prepared
   })
 
-  test('a sync that is on its way ends well when the file is closed', async () => {
+  test('a sync in progress resolves when the file is closed', async () => {
     const { fileSystem, directory } = make()
     const file = fileSystem.open(join(directory, 'a'), 'create')
     file.write(bytes('x'), 0)
@@ -110,7 +110,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     file.close()
   })
 
-  test('syncs files and directories', async () => {
+  test('files and directories can be synced', async () => {
     const { fileSystem, directory } = make()
     const file = fileSystem.open(join(directory, 'a'), 'create')
     file.write(bytes('x'), 0)
@@ -121,7 +121,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     assert.is(await codeOf(fileSystem.syncDirectory(join(directory, 'none'))), 'ENOENT')
   })
 
-  test('a rename replaces, and an open file follows its new name', () => {
+  test('rename() replaces the target, and an open file follows its new name', () => {
     const { fileSystem, directory } = make()
     put(fileSystem, join(directory, 'a'), 'new')
     put(fileSystem, join(directory, 'b'), 'old')
@@ -137,7 +137,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     moved.close()
   })
 
-  test('a link is a second name of the same file and never replaces one', () => {
+  test('link() gives a file a second name and never replaces a file', () => {
     const { fileSystem, directory } = make()
     const [a, b, c] = ['a', 'b', 'c'].map((name) => join(directory, name)) as [string, string, string]
     put(fileSystem, a, 'text')
@@ -156,7 +156,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     assert.is(get(fileSystem, c), 'other')
   })
 
-  test('a removed file is gone by name and can be read by who has it open', () => {
+  test('a removed file has no name, but can be read while it is open', () => {
     const { fileSystem, directory } = make()
     const path = join(directory, 'a')
     put(fileSystem, path, 'text')
@@ -169,7 +169,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     throwsCode(() => fileSystem.remove(path), 'ENOENT')
   })
 
-  test('a file that is removed later is gone when the promise says so', async () => {
+  test('removeLater() has removed the file when it resolves', async () => {
     const { fileSystem, directory } = make()
     const path = join(directory, 'a')
     put(fileSystem, path, 'text')
@@ -179,7 +179,7 @@ export function testFileSystem(test: Test, make: () => Context): void {
     assert.is(code, 'ENOENT')
   })
 
-  test('directories: made with their parents, listed, removed when empty', () => {
+  test('directories are created with their parents, listed, and removed only when empty', () => {
     const { fileSystem, directory } = make()
     const inner = join(directory, 'x', 'y')
     fileSystem.makeDirectory(inner)
@@ -198,14 +198,14 @@ export function testFileSystem(test: Test, make: () => Context): void {
     throwsCode(() => fileSystem.list(join(directory, 'f')), 'ENOTDIR')
   })
 
-  test('a durable directory is made with its parents', async () => {
+  test('makeDurableDirectory() creates a directory with its parents', async () => {
     const { fileSystem, directory } = make()
     await makeDurableDirectory(fileSystem, join(directory, 'p', 'q'))
     await makeDurableDirectory(fileSystem, join(directory, 'p', 'q'))
     assert.equal(fileSystem.list(join(directory, 'p')), ['q'])
   })
 
-  test('the real path is the same whichever way a directory is named', () => {
+  test('realPath() is the same for all paths of a directory', () => {
     const { fileSystem, directory } = make()
     fileSystem.makeDirectory(join(directory, 'x'))
     assert.is(fileSystem.realPath(`${directory}/x/../x/.`), fileSystem.realPath(join(directory, 'x')))
@@ -220,7 +220,7 @@ export function put(fileSystem: FileSystem, path: string, text: string): void {
   file.close()
 }
 
-/** A file's content; undefined when there is none. */
+/** Returns a file's content; undefined if it does not exist. */
 export function get(fileSystem: FileSystem, path: string): string | undefined {
   const size = fileSystem.size(path)
   if (size === undefined) return undefined

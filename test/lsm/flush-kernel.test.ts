@@ -11,7 +11,7 @@ import { directory, jobOf, memtableOf, type Operation, runInline } from './compa
 
 const seed = seedOfRun()
 
-/** Integers below a limit. */
+/** Returns a function that draws integers below a limit. */
 function below(from: number): (limit: number) => number {
   const random = randomFrom(from)
   return (limit) => Math.floor(random() * limit)
@@ -22,7 +22,7 @@ interface Written {
   readonly files: readonly string[]
 }
 
-/** A limit that no table reaches: such jobs are not the kernel's. */
+/** No table reaches this limit, but it is a finite one, and jobs with one do not use the kernel. */
 const withoutKernel = { maxFileBytes: Number.MAX_VALUE }
 
 async function run(job: TableJob): Promise<Written> {
@@ -40,7 +40,7 @@ async function run(job: TableJob): Promise<Written> {
   return { result, files }
 }
 
-/** Parts are as operations of memtables, oldest first. */
+/** @param parts operations of one memtable each, oldest first */
 function flushOf(parts: readonly (readonly Operation[])[], more: Partial<TableJob>): TableJob {
   let first = 1
   const memtables = parts.map((part) => {
@@ -82,7 +82,7 @@ const table = fc.record({
   keyFilterBits: fc.constantFrom(0, 0.5, 9.5, 24)
 })
 
-test('the kernel makes the same tables, byte by byte, of whatever is flushed', async () => {
+test('a random flush by the kernel writes the same bytes as one without it', async () => {
   const flushes = fc.record({
     parts: fc.array(part, { minLength: 1, maxLength: 3 }),
     table,
@@ -105,7 +105,7 @@ test('the kernel makes the same tables, byte by byte, of whatever is flushed', a
 
 const table4096 = { blockBytes: 4096, restartInterval: 16, codec: 'lz4', keyFilterBits: 24, values: undefined } as const
 
-test('documents, ids and rows as an import writes them', async () => {
+test('the kernel flushes documents, ids and rows of an import to the same bytes', async () => {
   const next = below(seed)
   const operations: Operation[] = []
   for (let i = 0; i < 6000; i++) {
@@ -118,7 +118,7 @@ test('documents, ids and rows as an import writes them', async () => {
   await assertSameTables(flushOf([operations], { partitionDepth: 1, endAfter, table: table4096 }))
 })
 
-test('keys in no order, one hundred versions of each among them', async () => {
+test('the kernel flushes unordered keys, some with a hundred versions, to the same bytes', async () => {
   const next = below(seed + 1)
   const operations = Array.from({ length: 40_000 }, (_, i) => ({
     key: next(4) === 0 ? `hot ${next(100)}` : String(next(1e9)),
@@ -127,12 +127,12 @@ test('keys in no order, one hundred versions of each among them', async () => {
   await assertSameTables(flushOf([operations.slice(0, 25_000), operations.slice(25_000)], { table: table4096 }))
 })
 
-test('keys that descend', async () => {
+test('the kernel flushes descending keys to the same bytes', async () => {
   const operations = Array.from({ length: 5000 }, (_, i) => ({ key: String(99_999 - i), value: '' }))
   await assertSameTables(flushOf([operations], { table: table4096 }))
 })
 
-test('blocks that do not shrink, large ones among them, and keys longer than blocks', async () => {
+test('the kernel flushes incompressible blocks and keys longer than blocks to the same bytes', async () => {
   const next = below(seed + 2)
   const noise = (bytes: number) => Array.from({ length: bytes }, () => String.fromCharCode(next(128))).join('')
   const operations = Array.from({ length: 300 }, (_, i) => ({
@@ -142,7 +142,7 @@ test('blocks that do not shrink, large ones among them, and keys longer than blo
   await assertSameTables(flushOf([operations], { table: table4096 }))
 })
 
-test('what the kernel is not for goes the other way', async () => {
+test('jobs with a file size limit or a very large value are flushed without the kernel', async () => {
   const part = [{ key: 'a', value: '1' }]
   assert.not(isForKernel(flushOf([part], withoutKernel)))
   const large = flushOf([[...part, { key: 'b', value: 'b'.repeat(300_000) }]], { table: table4096 })

@@ -1,4 +1,4 @@
-/** The same claims of every file system. */
+/** Runs the same tests on every file system. */
 import { suite } from 'uvu'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'

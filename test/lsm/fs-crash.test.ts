@@ -1,16 +1,16 @@
-/** What a crash of the memory file system may leave, and what it must not lose. */
+/** What a simulated crash of the memory file system may leave, and what it must not lose. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { seededRandom } from '../bloom/random.ts'
 import { bytes, get, put } from './file-system-cases.ts'
 
-/** Every content that file `path` may have after a crash now, `undefined` for no file. */
+/** All contents that the file may have after a crash now; undefined if it may not exist. */
 function contentsAfterCrash(fileSystem: MemoryFileSystem, path: string): Set<string | undefined> {
   return new Set([...fileSystem.crashStates()].map((state) => get(state, path)))
 }
 
-/** A file whose name is durable. */
+/** A file system with one file whose name and bytes are durable. */
 async function durable(path: string, text: string): Promise<MemoryFileSystem> {
   const fileSystem = new MemoryFileSystem()
   put(fileSystem, path, text)
@@ -21,13 +21,13 @@ async function durable(path: string, text: string): Promise<MemoryFileSystem> {
   return fileSystem
 }
 
-test('what was synced, with its name, survives in every state', async () => {
+test('synced bytes with a synced name survive in every crash state', async () => {
   const fileSystem = await durable('a', 'text')
   assert.equal(contentsAfterCrash(fileSystem, 'a'), new Set(['text']))
   assert.is(get(fileSystem.crashClone({ random: () => 0.99 }), 'a'), 'text')
 })
 
-test('bytes without a sync may be lost, kept, torn, or zeros', async () => {
+test('unsynced bytes may be lost, kept, torn, or read as zeros', async () => {
   const fileSystem = await durable('a', 'old')
   const file = fileSystem.open('a', 'update')
   file.write(bytes('NEW!!'), 0)
@@ -35,7 +35,7 @@ test('bytes without a sync may be lost, kept, torn, or zeros', async () => {
   for (const expected of ['old', 'NEW!!', 'Nld', 'NEd', 'NEW!', 'old\0\0']) assert.ok(contents.has(expected), expected)
 })
 
-test('a write that began after a sync began is not part of it', async () => {
+test('a write called after sync() is not covered by it', async () => {
   const fileSystem = await durable('a', '')
   const file = fileSystem.open('a', 'update')
   file.write(bytes('one'), 0)
@@ -49,7 +49,7 @@ test('a write that began after a sync began is not part of it', async () => {
   assert.not.ok(contents.has(''))
 })
 
-test('writes reorder: a later one may be kept and an earlier one lost', async () => {
+test('unsynced writes may be reordered: a later one may be kept and an earlier one lost', async () => {
   const fileSystem = await durable('a', '')
   const file = fileSystem.open('a', 'update')
   file.write(bytes('one'), 0)
@@ -58,7 +58,7 @@ test('writes reorder: a later one may be kept and an earlier one lost', async ()
   for (const expected of ['', 'one', 'onetwo', '\0\0\0two']) assert.ok(contents.has(expected), JSON.stringify(expected))
 })
 
-test('a name without a sync of its directory may be lost though the bytes were synced', async () => {
+test('a name may be lost until its directory is synced, even if the bytes were synced', async () => {
   const fileSystem = new MemoryFileSystem()
   const file = fileSystem.open('a', 'create')
   file.write(bytes('text'), 0)
@@ -68,7 +68,7 @@ test('a name without a sync of its directory may be lost though the bytes were s
   assert.equal(contentsAfterCrash(fileSystem, 'a'), new Set(['text']))
 })
 
-test('a name may survive without its bytes', async () => {
+test('a synced name may survive without its unsynced bytes', async () => {
   const fileSystem = new MemoryFileSystem()
   put(fileSystem, 'a', 'text')
   await fileSystem.syncDirectory('/')
@@ -78,7 +78,7 @@ test('a name may survive without its bytes', async () => {
   assert.ok(contents.has('text'))
 })
 
-test('a directory whose parent was not synced may be lost with all that is in it', async () => {
+test('a directory whose parent was not synced may be lost with its files', async () => {
   const fileSystem = new MemoryFileSystem()
   fileSystem.makeDirectory('db')
   put(fileSystem, 'db/a', '')
@@ -88,7 +88,7 @@ test('a directory whose parent was not synced may be lost with all that is in it
   for (const state of fileSystem.crashStates()) assert.equal(state.list('db'), ['a'])
 })
 
-test('a rename is atomic: the old name, or the new one with the new file, never neither and never both', async () => {
+test('a rename is atomic: after a crash either both files have their old names or the target is replaced', async () => {
   const fileSystem = await durable('b', 'old')
   const file = fileSystem.open('a', 'create')
   file.write(bytes('new'), 0)
@@ -99,7 +99,7 @@ test('a rename is atomic: the old name, or the new one with the new file, never 
   assert.equal(new Set(states), new Set(['new old', 'undefined new']))
 })
 
-test('a removal may be lost', async () => {
+test('an unsynced removal may be lost', async () => {
   const fileSystem = await durable('a', 'text')
   fileSystem.remove('a')
   assert.is(get(fileSystem, 'a'), undefined)
@@ -108,7 +108,7 @@ test('a removal may be lost', async () => {
   assert.equal(contentsAfterCrash(fileSystem, 'a'), new Set([undefined]))
 })
 
-test('names reorder: the removal of one file may be kept and the creation of another lost', async () => {
+test('changes of names may be reordered: a removal may be kept and an earlier creation lost', async () => {
   const fileSystem = await durable('old', 'text')
   put(fileSystem, 'new', 'text')
   fileSystem.remove('old')
@@ -116,14 +116,14 @@ test('names reorder: the removal of one file may be kept and the creation of ano
   assert.equal(names, new Set(['old', 'new,old', 'new', '']))
 })
 
-test('emptying a file by create may be lost, with what was written then', async () => {
+test('the truncation by open mode create may be lost, and the writes after it too', async () => {
   const fileSystem = await durable('a', 'long text')
   put(fileSystem, 'a', 'x')
   const contents = contentsAfterCrash(fileSystem, 'a')
   for (const expected of ['long text', '', 'x', 'xong text']) assert.ok(contents.has(expected), expected)
 })
 
-test('both names of a linked file are the same file after a crash', async () => {
+test('both names of a linked file denote the same file after a crash', async () => {
   const fileSystem = await durable('a', 'text')
   fileSystem.link('a', 'b')
   await fileSystem.syncDirectory('/')
@@ -133,7 +133,7 @@ test('both names of a linked file are the same file after a crash', async () => 
   assert.is(get(state, 'b'), 'Text')
 })
 
-test('a long write is torn at sectors of the file', async () => {
+test('a long write may be torn at sector boundaries', async () => {
   const fileSystem = await durable('a', '')
   const file = fileSystem.open('a', 'update')
   file.write(bytes('x'.repeat(100)), 0)
@@ -142,7 +142,7 @@ test('a long write is torn at sectors of the file', async () => {
   for (const size of [100, 101, 512, 1024, 1536, 2048, 2099, 2100]) assert.ok(sizes.has(size), String(size))
 })
 
-test('a snapshot and its origin do not see each other', async () => {
+test('a snapshot and its origin are independent', async () => {
   const fileSystem = await durable('a', 'text')
   const file = fileSystem.open('a', 'update')
   file.write(bytes('more'), 4)
@@ -157,7 +157,7 @@ test('a snapshot and its origin do not see each other', async () => {
   assert.is(get(fileSystem, 'a'), 'Textmore')
 })
 
-test('what was written is kept as it was, whatever the caller does with its buffer afterwards', async () => {
+test('changing a buffer after write() does not change what was written', async () => {
   const fileSystem = await durable('a', '')
   const file = fileSystem.open('a', 'update')
   const reused = Buffer.from('text')
@@ -168,7 +168,7 @@ test('what was written is kept as it was, whatever the caller does with its buff
   assert.equal(contentsAfterCrash(fileSystem, 'a'), new Set(['text']))
 })
 
-test('states belong to the moment they were asked for', async () => {
+test('crashStates() reflects the moment of its call', async () => {
   const fileSystem = await durable('a', 'old')
   const states = fileSystem.crashStates()
   const file = fileSystem.open('a', 'update')
@@ -180,7 +180,7 @@ test('states belong to the moment they were asked for', async () => {
   )
 })
 
-test('states tell how they came about', async () => {
+test('each crash state describes its origin', async () => {
   const fileSystem = await durable('a', 'old')
   fileSystem.rename('a', 'b')
   fileSystem.remove('b')
@@ -190,7 +190,7 @@ test('states tell how they came about', async () => {
   assert.ok(origins.includes('everything before operation 2 of 2 (remove b)'), origins.join('; '))
 })
 
-test('random histories: every crash keeps what a sync covered, and invents nothing', async () => {
+test('random histories: every crash state has the synced bytes, and no byte that was never written', async () => {
   const { below, next } = seededRandom()
   const random = () => (next() >>> 0) / 2 ** 32
   for (let round = 0; round < 60; round++) {
@@ -198,7 +198,7 @@ test('random histories: every crash keeps what a sync covered, and invents nothi
     const file = fileSystem.open('a', 'create')
     await fileSystem.syncDirectory('/')
     const size = 3000
-    /** For every byte the values it may have after a crash. */
+    /** The values that each byte may have after a crash. */
     let possible = Array.from({ length: size }, () => new Set([0]))
     for (let step = 1; step < 12; step++) {
       if (random() < 0.25) {

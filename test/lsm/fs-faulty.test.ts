@@ -1,11 +1,11 @@
-/** The file system that fails on demand fails what it is asked to, and counts. */
+/** The faulty file system fails the requested calls, and counts and traces them all. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Call, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { bytes, get, put, throwsCode } from './file-system-cases.ts'
 
-test('fails the Nth call that matches, once', () => {
+test('a fault fails the Nth matching call once', () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   fileSystem.fail({ at: 2, operations: ['write'], path: /\.wal$/, code: 'EIO' })
   put(fileSystem, 'a.wal', '1')
@@ -28,14 +28,14 @@ test('a persistent fault fails every call from the Nth on, until healed', () => 
   assert.is(fileSystem.calls, 6)
 })
 
-test('a partial write leaves its first half', () => {
+test('a failing partial write writes the first half', () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   fileSystem.fail({ at: 1, operations: ['write'], code: 'ENOSPC', isPartial: true })
   throwsCode(() => put(fileSystem, 'a', 'abcdef'), 'ENOSPC')
   assert.is(get(fileSystem, 'a'), 'abc')
 })
 
-test('files that stay open are known by path; a close that fails has closed', () => {
+test('openFiles lists open files by path, and a failing close() closes its file', () => {
   const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
   const [a, b] = [fileSystem.open('a', 'create'), fileSystem.open('b', 'create')]
   throwsCode(() => fileSystem.open('none', 'read'), 'ENOENT')
@@ -48,7 +48,7 @@ test('files that stay open are known by path; a close that fails has closed', ()
   assert.equal(fileSystem.openFiles, [])
 })
 
-test('a sync that failed loses the bytes for good: trying again reports success and keeps nothing', async () => {
+test('a failed sync loses unsynced bytes for good: a retry succeeds without making them durable', async () => {
   const memory = new MemoryFileSystem()
   const fileSystem = new FaultyFileSystem(memory)
   const file = fileSystem.open('a', 'create')
@@ -67,7 +67,7 @@ test('a sync that failed loses the bytes for good: trying again reports success 
   for (const state of memory.crashStates()) assert.is(get(state, 'a'), 'kept')
 })
 
-test('calls are traced, and hooks see each before and after it', async () => {
+test('calls are traced, and hooks run before and after each', async () => {
   const seen: string[] = []
   const note = (when: string) => (call: Call) => void seen.push(`${when} ${call.operation}`)
   const options = { isTraced: true, before: note('before'), after: note('after') }

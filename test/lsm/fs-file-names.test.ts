@@ -1,4 +1,4 @@
-/** Names of files: ours are recognised, nobody else's are. */
+/** The store's file names are recognised, and no others. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
@@ -14,7 +14,7 @@ import {
 
 const nonce = '0123456789abcdef'.repeat(2)
 
-test('every name that is made is parsed again', () => {
+test('parseFileName() parses every name that the store makes', () => {
   for (const number of [0, 1, 12, 999_999, 1_000_000, 123_456_789, Number.MAX_SAFE_INTEGER]) {
     assert.equal(parseFileName(tableName(number)), { kind: 'table', number })
     assert.equal(parseFileName(logName(number)), { kind: 'log', number })
@@ -28,7 +28,7 @@ test('every name that is made is parsed again', () => {
   assert.equal(parseFileName(lockBreakName(nonce)), { kind: 'temporary', number: 0 })
 })
 
-test('names have six digits at least', () => {
+test('names have at least six digits', () => {
   assert.is(tableName(14), '000014.sst')
   assert.is(logName(13), '000013.wal')
   assert.is(sideFileName(14), '000014.vf')
@@ -36,7 +36,7 @@ test('names have six digits at least', () => {
   assert.is(temporaryName(1_234_567), '1234567.tmp')
 })
 
-test('what is not ours is not parsed as ours', () => {
+test('parseFileName() returns undefined for other names', () => {
   const others = [
     '',
     '.',

@@ -1,4 +1,4 @@
-/** One process at a time has a directory, whatever order things happen in and whoever is killed. */
+/** One process at a time holds a directory's lock, whatever the order of calls and whichever process is killed. */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { get, put } from './file-system-cases.ts'
 import type { Order } from './lock-contender.ts'
 
-/** A process number that cannot be: Linux has 2²² at most. */
+/** A process number that cannot exist: Linux has at most 2²². */
 const noPid = 0x7fffffff
 const staleNonce = 'a'.repeat(32)
 
@@ -27,7 +27,7 @@ function deadRecord(nonce = staleNonce): string {
   return JSON.stringify({ pid: noPid, nonce })
 }
 
-/** A memory file system as if other processes had it too: a record of this process counts. */
+/** A memory file system that counts as shared with other processes, so that its LOCK file decides. */
 class SharedMemory extends FaultyFileSystem {
   override readonly isShared = true
 }
@@ -45,7 +45,7 @@ function memoryWith(files: Readonly<Record<string, string>>): MemoryFileSystem {
   return memory
 }
 
-/** @returns undefined when it is locked */
+/** @returns undefined if the directory is locked */
 function attempt(fileSystem: FaultyFileSystem | typeof nodeFileSystem, location: string): Lock | undefined {
   try {
     return acquireLock(fileSystem, location)
@@ -79,7 +79,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exit
 }
 
-test('the second instance in a process is refused, by whichever name, until the first is released', () => {
+test('a directory is locked once per process, whichever path names it, until the lock is released', () => {
   const directory = temporaryDirectory()
   const other = join(temporaryDirectory(), 'link')
   symlinkSync(directory, other)
@@ -96,11 +96,11 @@ test('the second instance in a process is refused, by whichever name, until the 
   acquireLock(nodeFileSystem, other).release()
 })
 
-test('another thread of the process is refused', async () => {
+test('a directory locked by a process is locked for its other threads too', async () => {
   const directory = temporaryDirectory()
   const lock = acquireLock(nodeFileSystem, directory)
   const url = (path: string) => JSON.stringify(new URL(`../../src/lsm/fs/${path}.ts`, import.meta.url).href)
-  // A worker reads TypeScript only when it is told how.
+  // A worker cannot load TypeScript by itself.
   const script = `
     const { parentPort } = require('node:worker_threads')
     const run = async () => {
@@ -117,14 +117,14 @@ test('another thread of the process is refused', async () => {
   lock.release()
 })
 
-test('a directory that is not there, or cannot be written, is an I/O error', () => {
+test('acquireLock() of a directory that does not exist throws LEVEL_IO_ERROR', () => {
   assert.throws(
     () => acquireLock(nodeFileSystem, join(temporaryDirectory(), 'none')),
     (error: unknown) => hasCode(error, 'LEVEL_IO_ERROR') && hasCode((error as Error).cause, 'ENOENT')
   )
 })
 
-test('a release leaves the lock that another process took after ours was removed by hand', () => {
+test('release() leaves the lock that another process took after ours was removed by hand', () => {
   const directory = temporaryDirectory()
   const lock = acquireLock(nodeFileSystem, directory)
   writeFileSync(join(directory, 'LOCK'), deadRecord())
@@ -132,7 +132,7 @@ test('a release leaves the lock that another process took after ours was removed
   assert.equal(readdirSync(directory), ['LOCK'])
 })
 
-test('whether a process is alive: its number, its start and its boot must be the same', () => {
+test('a process counts as alive only if its number, start time and boot match, as far as known', () => {
   const own = ownIdentity()
   assert.ok(mayBeAlive(own))
   assert.ok(mayBeAlive({ pid: own.pid }), 'what the system does not say is not held against it')
@@ -141,7 +141,7 @@ test('whether a process is alive: its number, its start and its boot must be the
   if (own.startTime !== undefined) assert.not.ok(mayBeAlive({ ...own, startTime: own.startTime - 1 }))
 })
 
-test('a zombie is dead: nobody may ever ask for its exit status', async () => {
+test('a zombie counts as dead, as its parent may never wait for it', async () => {
   if (process.platform !== 'linux') return
   // The shell becomes `sleep`, which does not wait for the child that the shell started.
   const script = `"${process.execPath}" -e "setInterval(() => {}, 1000)" & echo $!; exec sleep 60`
@@ -150,7 +150,7 @@ test('a zombie is dead: nobody may ever ask for its exit status', async () => {
   const pid = Number(String((await once(parent.stdout, 'data'))[0]))
   assert.ok(mayBeAlive({ pid }))
   const deadline = Date.now() + 60_000
-  // As long as it is the shell, it asks after each command which of its children have ended.
+  // While it is still the shell, it waits for ended children after each command.
   const isSleep = () => readFileSync(`/proc/${parent.pid}/comm`, 'latin1').trim() === 'sleep'
   while (!isSleep() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5))
   assert.ok(isSleep())
@@ -161,7 +161,7 @@ test('a zombie is dead: nobody may ever ask for its exit status', async () => {
   parent.kill('SIGKILL')
 })
 
-test('locks of the dead are broken: one, one being broken by a process that died, and so on', () => {
+test('locks of dead processes are broken, also those being broken by a process that died, and so on', () => {
   const [b, c] = ['b'.repeat(32), 'c'.repeat(32)]
   const chain = {
     LOCK: deadRecord(),
@@ -178,7 +178,7 @@ test('locks of the dead are broken: one, one being broken by a process that died
   }
 })
 
-test('what is no record of ours is held: an empty file is the lock of another engine', () => {
+test('a LOCK file that is not a valid record counts as held, such as the empty one of another engine', () => {
   const records = ['', '{"pid":', 'null', '[]', '7', JSON.stringify({ pid: noPid }), 'x'.repeat(10_000)]
   records.push(JSON.stringify({ pid: 0, nonce: staleNonce }), JSON.stringify({ pid: -1, nonce: staleNonce }))
   records.push(JSON.stringify({ pid: 1.5, nonce: staleNonce }), JSON.stringify({ pid: noPid, nonce: '../x' }))
@@ -190,7 +190,7 @@ test('what is no record of ours is held: an empty file is the lock of another en
   }
 })
 
-test('in a file system of this thread alone, a crash that was only played leaves the lock free', () => {
+test('in a memory file system of this thread alone, a simulated crash leaves the lock free', () => {
   const memory = memoryWith({})
   const lock = acquireLock(memory, '/db')
   assert.throws(
@@ -203,7 +203,7 @@ test('in a file system of this thread alone, a crash that was only played leaves
   lock.release()
 })
 
-test('a record is whole in every state a crash may leave', async () => {
+test('the LOCK file is complete or missing in every state that a crash may leave', async () => {
   const memory = memoryWith({})
   await memory.syncDirectory('/')
   acquireLock(memory, '/db')
@@ -225,7 +225,7 @@ for (const [situation, files] of Object.entries({
   for (const FileSystem of [SharedMemory, WithoutLinks]) {
     const title = `${situation}${FileSystem === WithoutLinks ? ', no hard links' : ''}`
 
-    test(`${title}: three that come between each other's calls at any place never have it together`, () => {
+    test(`${title}: of three attempts that interrupt each other at any call, at most one holds the lock`, () => {
       let runs = 0
       /** Runs `then` once, before the Nth call. */
       const interrupted = (memory: MemoryFileSystem, at: number, then: () => void) => {
@@ -268,7 +268,7 @@ for (const [situation, files] of Object.entries({
       assert.ok(runs > 100, String(runs))
     })
 
-    test(`${title}: whichever call fails, the next attempt succeeds and no file stays open`, () => {
+    test(`${title}: whichever call fails, the next attempt succeeds and no file is left open`, () => {
       for (const isPersistent of [false, true]) {
         for (let at = 1; ; at++) {
           const fileSystem = new FileSystem(memoryWith(files))
@@ -289,7 +289,7 @@ for (const [situation, files] of Object.entries({
   }
 }
 
-test('after kill -9 the next open succeeds at once', async () => {
+test('after kill -9 of the owner, the next acquireLock() succeeds at once', async () => {
   const directory = temporaryDirectory()
   for (let round = 0; round < 3; round++) {
     const child = await contender()
@@ -304,7 +304,7 @@ test('after kill -9 the next open succeeds at once', async () => {
   }
 })
 
-test('a process killed while it takes or leaves the lock does not keep it', async () => {
+test('a process killed while it acquires or releases the lock does not keep it', async () => {
   const directory = temporaryDirectory()
   for (let round = 0; round < 6; round++) {
     const child = await contender()
@@ -319,7 +319,7 @@ test('a process killed while it takes or leaves the lock does not keep it', asyn
   }
 })
 
-test('of three processes that break a stale lock at the same time exactly one gets it, 150 times', async () => {
+test('of three processes that break a stale lock at the same time, exactly one gets it', async () => {
   const directory = temporaryDirectory()
   const contenders = await Promise.all([contender(), contender(), contender()])
   for (let round = 0; round < 150; round++) {

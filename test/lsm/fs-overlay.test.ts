@@ -8,7 +8,7 @@ import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { smallOptions } from './tools-content.ts'
 import { fillLevel, leftStore, location, openLevel, rejection } from './tools-stores.ts'
 
-/** As a mount that is read-only; only what is elsewhere can be changed. */
+/** A read-only store directory: only files elsewhere can be changed. */
 function readOnly(inner: FileSystem): FaultyFileSystem {
   return new FaultyFileSystem(inner, {
     before: ({ operation, path, mode, to = '' }: Call) => {
@@ -20,7 +20,7 @@ function readOnly(inner: FileSystem): FaultyFileSystem {
 
 const options = { ...smallOptions, autoCompaction: false }
 
-test('a store in a directory that cannot be written opens, is read, and stays as it was', async () => {
+test('through an overlay, a store in a read-only directory opens and reads, and its files do not change', async () => {
   const { left, content } = await leftStore()
   const before = left.list(location).map((name) => [name, left.size(`${location}/${name}`)])
   const below = readOnly(left)
@@ -29,7 +29,7 @@ test('a store in a directory that cannot be written opens, is read, and stays as
     const db = await openLevel(new OverlayFileSystem(below, location), options)
     assert.equal(new Map(await db.iterator().all()), content)
     assert.equal((await db.verify()).problems, [])
-    // What it writes is there until it is closed.
+    // Its writes last until it is closed.
     await db.put('new', 'x')
     await db.flush()
     assert.is(await db.get('new'), 'x')
@@ -42,7 +42,7 @@ test('a store in a directory that cannot be written opens, is read, and stays as
   )
 })
 
-test('a backup of it is made elsewhere, of files of its own', async () => {
+test('a backup through an overlay copies all files', async () => {
   const { left, content } = await leftStore()
   const db = await openLevel(new OverlayFileSystem(readOnly(left), location), options)
   assert.is((await db.backup('/copy')).linkedBytes, 0)
@@ -53,7 +53,7 @@ test('a backup of it is made elsewhere, of files of its own', async () => {
   await copy.close()
 })
 
-test('without autoCompaction nothing is merged but by compactRange()', async () => {
+test('without autoCompaction only compactRange() merges tables', async () => {
   const db = await openLevel(new MemoryFileSystem(), { ...options, level0CompactionTrigger: 1 })
   await fillLevel(db)
   await db.flush()

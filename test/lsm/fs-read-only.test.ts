@@ -1,4 +1,4 @@
-/** A store that is only read: on disks that are full or cannot be written, and beside others that have it open. */
+/** Stores opened read-only: on full or read-only disks, and while others hold or want the lock. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Call, changingOperations, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
@@ -11,7 +11,7 @@ import { leftStore, location, openLevel, rejection } from './tools-stores.ts'
 
 const options = { ...smallOptions, autoCompaction: false }
 
-/** Calls that change something fail from `first` on; what was called that changes something is kept. */
+/** Records the calls that change something, and fails them from the `first` on. */
 class Watched extends FaultyFileSystem {
   readonly changes: Call[] = []
 
@@ -28,7 +28,7 @@ class Watched extends FaultyFileSystem {
   }
 }
 
-/** Every file with its bytes. */
+/** Every file's name and bytes. */
 function bytesOf(fileSystem: FileSystem): Map<string, string> {
   const names = fileSystem.list(location).sort()
   return new Map(
@@ -56,7 +56,7 @@ async function readThrough(below: FileSystem, content: Map<string, string>): Pro
   directory.release()
 }
 
-test('nothing but LOCK is written, and after it is closed the rest is what it was', async () => {
+test('a read-only open changes no file but LOCK', async () => {
   const { left, content } = await leftStore()
   const before = withoutLock(bytesOf(left))
   const below = new Watched(left)
@@ -73,7 +73,7 @@ test('nothing but LOCK is written, and after it is closed the rest is what it wa
 })
 
 for (const code of ['ENOSPC', 'EROFS', 'EPERM'] as const) {
-  test(`${code} at any change leaves a store that opens, and reads as it was`, async () => {
+  test(`with ${code} from any changing call on, a store opens read-only and has its content`, async () => {
     const { left, content } = await leftStore()
     const before = withoutLock(bytesOf(left))
     const changes = new Watched(left.snapshot())
@@ -83,7 +83,7 @@ for (const code of ['ENOSPC', 'EROFS', 'EPERM'] as const) {
       const fileSystem = left.snapshot()
       const below = new Watched(fileSystem, code, first)
       await readThrough(below, content)
-      // Closed well or not, it can be opened again.
+      // It opens again, whether or not it was closed cleanly.
       await readThrough(below, content)
       const after = withoutLock(bytesOf(fileSystem))
       for (const name of after.keys()) if (/lock|tmp/i.test(name)) after.delete(name)
@@ -93,19 +93,19 @@ for (const code of ['ENOSPC', 'EROFS', 'EPERM'] as const) {
   })
 }
 
-test('a full disk stops who opens to write, and the error tells', async () => {
+test('opening for writing on a full disk rejects with an error that noRoomCode() recognises', async () => {
   const { left } = await leftStore()
   assert.is(noRoomCode(await rejection(openLevel(new Watched(left, 'ENOSPC')))), 'ENOSPC')
   assert.is(noRoomCode(new Error('no such code', { cause: systemError('EIO', 'write', 'file') })), undefined)
   assert.is(noRoomCode('nothing'), undefined)
 })
 
-test('an error that is neither for want of room nor of rights is told', async () => {
+test('openReadOnly() throws errors other than lack of space or permission', async () => {
   const { left } = await leftStore()
   assert.throws(() => openReadOnly(new Watched(left, 'EIO'), location), /Cannot lock \/db: EIO/)
 })
 
-test('a lock that somebody holds is respected, where another one could be written and where not', async () => {
+test('openReadOnly() respects a held lock, whether or not it could write one itself', async () => {
   const { left } = await leftStore()
   left
     .open(`${location}/LOCK`, 'create')
@@ -116,7 +116,7 @@ test('a lock that somebody holds is respected, where another one could be writte
   assert.throws(() => openReadOnly(new Watched(left, 'EROFS'), location), /locked by an unknown owner/)
 })
 
-test('nobody opens to write what is open to be read, until it is released', async () => {
+test('a directory that is open read-only stays locked until it is released', async () => {
   const { left } = await leftStore()
   const directory = openReadOnly(left, location)
   assert.throws(() => openReadOnly(left, location), /locked by this process/)
@@ -126,7 +126,7 @@ test('nobody opens to write what is open to be read, until it is released', asyn
   acquireLock(left, location).release()
 })
 
-test('a backup elsewhere shares the tables that are on the disk', async () => {
+test('a backup of a read-only store links the tables that are on the disk', async () => {
   const { left, content } = await leftStore()
   const before = withoutLock(bytesOf(left))
   const directory = openReadOnly(left, location)

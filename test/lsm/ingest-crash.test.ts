@@ -12,13 +12,12 @@ const options: StoreOptions = { blockSize: 200, partitionDepth: 1 }
 const location = '/db'
 const randomStates = 3
 
-/** What must hold of whatever a crash leaves. Writes are counted; each has a key of its own. */
+/** What must hold after a crash. Writes are counted; each has a key of its own. */
 interface Bounds {
-  /** Writes that are durable. */
   readonly durable: number
-  /** Writes that were begun. */
+  /** Writes that were called. */
   readonly begun: number
-  /** Writes that were acknowledged when install() was called; undefined: it was not. */
+  /** Writes that were acknowledged when install() was called; undefined before that. */
   readonly beforeInstall: number | undefined
   readonly isInstalled: boolean
 }
@@ -36,7 +35,7 @@ const ingestedKeys = ingested.flat().map(([key]) => key)
 
 const keyOf = (write: number): string => `w${String(write).padStart(4, '0')}`
 
-/** Writes and an ingest; the store is as it was before, or has tables already. */
+/** Crash points of a trace of writes and an ingest. @param hasTables whether the store has tables before the ingest */
 async function crashPointsOf(hasTables: boolean): Promise<CrashPoint[]> {
   const disk = new MemoryFileSystem()
   const points: CrashPoint[] = []
@@ -72,7 +71,7 @@ async function crashPointsOf(hasTables: boolean): Promise<CrashPoint[]> {
   const installed = ingest.install(metas)
   await write(false)
   assert.ok(await installed)
-  // The log was synced for it.
+  // install() has synced the log.
   bounds = { ...bounds, isInstalled: true, durable: bounds.beforeInstall ?? 0 }
   crash('after the ingest')
   for (let i = 0; i < 3; i++) await write(i === 1)
@@ -111,7 +110,7 @@ async function checkLeft(disk: MemoryFileSystem, bounds: Bounds): Promise<void> 
 
 for (const hasTables of [false, true]) {
   const where = hasTables ? 'a store with tables' : 'a store without tables'
-  test(`${where}: a crash at any call of an ingest leaves all of it, with what was written before, or nothing`, async () => {
+  test(`${where}: a crash at any call of an ingest leaves all of it and all earlier writes, or nothing of it`, async () => {
     const seed = testSeed()
     const generator = createRandom(seed)
     const random = (): number => generator.below(2 ** 32) / 2 ** 32

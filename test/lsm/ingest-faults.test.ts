@@ -24,7 +24,7 @@ async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
 
 for (const isPersistent of [false, true]) {
   const what = isPersistent ? 'all calls from the Nth on fail' : 'the Nth call fails'
-  test(`${what} while tables are written: finish() says so, discard() removes them, the store goes on`, async () => {
+  test(`${what} while tables are written: the ingest rejects, discard() removes them, and the store goes on`, async () => {
     let calls = 0
     for (let at = 1; calls === 0; at++) {
       const { db, fileSystem } = await openStore()
@@ -56,7 +56,7 @@ for (const isPersistent of [false, true]) {
   })
 }
 
-test('the manifest cannot be written: install() says so, writing ends, and after the next open all is there or nothing', async () => {
+test('if a write or sync fails during install(), it rejects, writing ends, and a reopen finds all or nothing', async () => {
   let calls = 0
   for (let at = 1; calls === 0; at++) {
     const { db, disk, fileSystem } = await openStore()
@@ -85,7 +85,7 @@ test('the manifest cannot be written: install() says so, writing ends, and after
   assert.ok(calls > 3, `${calls} calls`)
 })
 
-test('the log cannot be synced: nothing is installed', async () => {
+test('if the log cannot be synced, install() rejects and installs nothing', async () => {
   const { db, disk, fileSystem } = await openStore()
   const ingest = await db.beginIngest()
   const tables = ingestTables(ingest, fileSystem)

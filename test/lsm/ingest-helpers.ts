@@ -1,11 +1,11 @@
-/** Tables of given entries, for a store to take in. */
+/** Writes tables of given entries and ingests them into a store. */
 import type { Ingest } from '../../src/lsm/engine/ingest.ts'
 import type { FileSystem, LsmLevel } from '../../src/lsm/index.ts'
 import { IngestTables } from '../../src/lsm/ingest/ingest-tables.ts'
 
 export type Entries = readonly (readonly [key: string, value: string])[]
 
-/** More than any test has flushes and partitions. */
+/** More file numbers than any test uses. */
 const numbers = 64
 const nothing = new Uint8Array(0)
 
@@ -13,15 +13,15 @@ export function ingestTables(ingest: Ingest, fileSystem: FileSystem): IngestTabl
   return new IngestTables(ingest.plan, ingest.takeNumbers(numbers), numbers, fileSystem)
 }
 
-/** The prefix of a key is a group of its own, if it has one. */
+/** Passes the first `!group!` of a key, if it has one, as the prefix. */
 export function put(tables: IngestTables, [key, value]: Entries[number]): void {
   const end = key.startsWith('!') ? key.indexOf('!', 1) + 1 : 0
   tables.put(end === 0 ? nothing : Buffer.from(key.slice(0, end)), Buffer.from(key.slice(end)), Buffer.from(value))
 }
 
 /**
- * Tables with the entries, each list written out on its own.
- * @returns whether the store has taken them; if not, they are gone
+ * Ingests tables with the entries, flushing each list separately.
+ * @returns whether they were installed; if not, they are discarded
  */
 export async function ingestAll(
   db: LsmLevel<string, string>,
@@ -46,12 +46,12 @@ export function tablesByLevel(db: LsmLevel<string, string>): string {
     .join(' ')
 }
 
-/** Names of tables in the directory. */
+/** Names of the table files in the directory. */
 export function tableNames(fileSystem: FileSystem, directory = '/db'): string[] {
   return fileSystem.list(directory).filter((name) => name.endsWith('.sst'))
 }
 
-/** Entries of the keys k<from> to k<to>, one in `step`. */
+/** Entries with every `step`th key from k<from> to below k<to>. */
 export function range(from: number, to: number, value: string, step = 1): Entries {
   const entries: [string, string][] = []
   for (let n = from; n < to; n += step) entries.push([`k${String(n).padStart(4, '0')}`, `${value} ${n}`])

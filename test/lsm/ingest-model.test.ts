@@ -1,4 +1,4 @@
-/** Random histories with ingests, on the store and on a map. */
+/** Random histories with ingests, compared with a map. */
 import type { AbstractSnapshot } from 'abstract-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -10,7 +10,7 @@ import { ingestTables, put } from './ingest-helpers.ts'
 const histories = 60
 const steps = 60
 
-/** A few entries fill a memtable, a few tables start a merge. */
+/** A few entries fill a memtable, and a few tables start a merge. */
 const small: StoreOptions = {
   writeBufferSize: 1500,
   maxFileSize: 1000,
@@ -26,7 +26,7 @@ const keys = ['', '!a!', '!b!'].flatMap((space) => Array.from({ length: 40 }, (_
 
 const contentOf = (model: Model): [string, string][] => [...model].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** Something that shows the state it was made in. */
+/** An iterator or snapshot that shows the state at its creation. */
 interface Held {
   readonly expected: [string, string][]
   readonly read: () => Promise<[string, string][]>
@@ -89,7 +89,7 @@ class Player {
     await this.#db.batch(operations)
   }
 
-  /** Of keys that are not there, in one to three lists of tables; other keys are written meanwhile. */
+  /** Ingests absent keys by one or two writers of tables; other keys may be written meanwhile. */
   async #ingest(): Promise<void> {
     const random = this.#random
     const db = this.#db
@@ -188,7 +188,7 @@ const settings: Record<string, StoreOptions> = {
 
 const seed = testSeed()
 for (const [name, options] of Object.entries(settings)) {
-  test(`${name}: with ingests between writes, the store is a sorted map with frozen snapshots`, async () => {
+  test(`${name}: with ingests between writes, the store behaves as a sorted map with frozen snapshots`, async () => {
     let ingests = 0
     for (let history = 0; history < histories; history++) {
       const player = new Player(createRandom(seed + history), options)

@@ -23,7 +23,7 @@ async function hasLevels(db: LsmLevel<string, string>, levels: string): Promise<
   assert.equal((await db.verify()).problems, [])
 }
 
-test('an empty store has what was ingested, after writes, merges and reopening, too', async () => {
+test('entries ingested into an empty store are found, also after writes, merges and a reopen', async () => {
   const { db, fileSystem } = await openStore()
   const expected = new Map(range(0, 300, 'ingested'))
   const check = async () => {
@@ -54,7 +54,7 @@ test('an empty store has what was ingested, after writes, merges and reopening, 
   await check()
 })
 
-test('a run of entries is as good as one after the other, and tables end where they are told to', async () => {
+test('putRun() equals single puts, and tables end at the keys passed to finish()', async () => {
   const { db, fileSystem } = await openStore()
   const ingest = await db.beginIngest()
   const tables = ingestTables(ingest, fileSystem)
@@ -88,7 +88,7 @@ test('a run of entries is as good as one after the other, and tables end where t
   ])
 })
 
-test('snapshots and iterators from before do not see what is ingested, those after do', async () => {
+test('snapshots and iterators see what is ingested only if opened after install()', async () => {
   const { db, fileSystem } = await openStore()
   await db.put('a', '1')
   const before = db.snapshot()
@@ -105,7 +105,7 @@ test('snapshots and iterators from before do not see what is ingested, those aft
     { type: 'del', key: 'b' },
     { type: 'put', key: 'a', value: '4' }
   ])
-  // What none of the snapshots needs is dropped.
+  // Drops the versions that no snapshot needs.
   await db.compactRange('', '~')
   assert.equal(await iterator.all(), [['a', '1']])
   assert.equal(await db.iterator({ snapshot: before }).all(), [['a', '1']])
@@ -120,7 +120,7 @@ test('snapshots and iterators from before do not see what is ingested, those aft
   for (const snapshot of [before, meanwhile, after]) await snapshot.close()
 })
 
-test('a snapshot of an empty store stays empty', async () => {
+test('a snapshot of an empty store stays empty after an ingest', async () => {
   const { db, fileSystem } = await openStore()
   const snapshot = db.snapshot()
   assert.ok(await ingestAll(db, fileSystem, [range(0, 10, 'ingested')]))
@@ -130,7 +130,7 @@ test('a snapshot of an empty store stays empty', async () => {
   await snapshot.close()
 })
 
-test('a snapshot that is taken while the manifest is written sees all or nothing, for good', async () => {
+test('a snapshot taken during install() sees all of the ingest or nothing, and that does not change', async () => {
   const { db, fileSystem } = await openStore()
   await db.put('a', '1')
   const ingest = await db.beginIngest()
@@ -158,7 +158,7 @@ test('a snapshot that is taken while the manifest is written sees all or nothing
   }
 })
 
-test('is refused where a table or a memtable has a tombstone within, and leaves nothing', async () => {
+test('install() resolves to false if a table or memtable may have a tombstone of its keys', async () => {
   const { db, fileSystem } = await openStore()
   for (const [key, value] of range(0, 100, 'old', 10)) await db.put(key, value)
   await db.del('k0050')
@@ -172,7 +172,7 @@ test('is refused where a table or a memtable has a tombstone within, and leaves 
   assert.not(await isTaken(40, 60))
   assert.not(await ingestAll(db, fileSystem, [[['k0050', 'again']]]))
   assert.equal(await contentOf(db), before)
-  // A memtable is asked for the very tombstone, of tables it is only known that they have some.
+  // A memtable is searched for the very tombstone; of a table it is only known whether it has any.
   assert.ok(await isTaken(60, 80))
   await db.flush()
   assert.not(await isTaken(40, 60))
@@ -186,7 +186,7 @@ test('is refused where a table or a memtable has a tombstone within, and leaves 
   assert.is(db.stats().writes.ingestedTables, 4)
 })
 
-test('a tombstone in a memtable that is being written out refuses, too', async () => {
+test('install() resolves to false for a tombstone in a memtable that is being flushed', async () => {
   const { db, fileSystem } = await openStore({ autoCompaction: false })
   await db.put('k0001', 'old')
   await db.flush()
@@ -203,7 +203,7 @@ test('a tombstone in a memtable that is being written out refuses, too', async (
   assert.is(await db.get('k0001'), undefined)
 })
 
-test('a range that is being cleared keeps what is ingested meanwhile', async () => {
+test('clear() keeps what is ingested meanwhile', async () => {
   const { db, fileSystem } = await openStore({ writeBufferSize: 10_000 })
   const keys = Array.from({ length: 2000 }, (_, i) => `k${String(i).padStart(4, '0')}`)
   await db.batch(keys.map((key) => ({ type: 'put', key, value: 'old' })))
@@ -219,15 +219,15 @@ test('a range that is being cleared keeps what is ingested meanwhile', async () 
   assert.equal((await db.verify()).problems, [])
 })
 
-test('tables go to the deepest level where they overlap none, beside others that do', async () => {
+test('tables go to the deepest level where they overlap no other, in spite of overlaps above', async () => {
   const { db, fileSystem } = await openStore({ autoCompaction: false })
   assert.ok(await ingestAll(db, fileSystem, [range(0, 100, 'a', 10), range(200, 300, 'b', 10)]))
   await hasLevels(db, '0 0 0 0 0 0 2')
-  // Of a chain of overlapping tables every other one is in the same level.
+  // In a chain of overlapping tables, every other one goes to the same level.
   const chain = [1, 52, 103, 154].map((from) => range(from, from + 100, 'c', 10))
   assert.ok(await ingestAll(db, fileSystem, chain))
   await hasLevels(db, '0 0 0 0 1 2 3')
-  // What is above makes no difference: no table has any of these keys.
+  // Tables above make no difference: none has any of these keys.
   await db.put('k0302', 'above')
   await db.put('k0398', 'above')
   await db.flush()
@@ -235,7 +235,7 @@ test('tables go to the deepest level where they overlap none, beside others that
   await hasLevels(db, '1 0 0 0 1 2 4')
 })
 
-test('tables without a level of their own stand behind all others in level 0', async () => {
+test('tables that overlap others in every level go to level 0, as the oldest ones', async () => {
   const { db, fileSystem } = await openStore({ autoCompaction: false })
   for (const [n, name] of ['older', 'newer'].entries()) {
     for (const [key, value] of range(0, 91, name, 10 + n)) await db.put(key, value)
@@ -259,7 +259,7 @@ test('tables without a level of their own stand behind all others in level 0', a
   assert.equal(await contentOf(db), before)
 })
 
-test('several ingests of one plan, with writes between them', async () => {
+test('an ingest can install tables several times, with writes in between', async () => {
   const { db, fileSystem } = await openStore({ partitionDepth: 1 })
   const ingest = await db.beginIngest()
   const metas = await Promise.all(
@@ -269,7 +269,7 @@ test('several ingests of one plan, with writes between them', async () => {
       return tables.finish()
     })
   )
-  // A partition's range holds no key of another's.
+  // Each partition has a table of its own.
   assert.equal(
     metas.map(({ length }) => length),
     [3, 3]
@@ -288,7 +288,7 @@ test('several ingests of one plan, with writes between them', async () => {
   assert.ok(await ingest.install([]))
 })
 
-test('large entries, and keys of any length, are as they were', async () => {
+test('large values and keys of any length can be ingested', async () => {
   const { db, fileSystem } = await openStore({ blockSize: 1000 })
   const lengths = [0, 1, 15, 16, 40, 255, 2047, 2048, 5000, 70_000, 1 << 20, 3 << 20]
   const entries = lengths.map(
@@ -302,7 +302,7 @@ test('large entries, and keys of any length, are as they were', async () => {
   assert.equal((await db.verify()).problems, [])
 })
 
-test('discarding leaves no file, and numbers run out with an error', async () => {
+test('discard() removes all files of an ingest', async () => {
   const { db, fileSystem } = await openStore()
   const names = fileSystem.list('/db')
   const ingest = await db.beginIngest()
@@ -321,7 +321,7 @@ test('discarding leaves no file, and numbers run out with an error', async () =>
   assert.is(await db.get('k0007'), undefined)
 })
 
-test('tables that nobody has installed are gone when the store is opened again, and their numbers are not used twice', async () => {
+test('open() removes tables that were never installed, and their file numbers are not reused', async () => {
   const { db, fileSystem } = await openStore()
   const ingest = await db.beginIngest()
   const tables = ingestTables(ingest, fileSystem)
@@ -339,7 +339,7 @@ test('tables that nobody has installed are gone when the store is opened again, 
   assert.ok(again > ingest.takeNumbers(1) - 64)
 })
 
-test('a table without a number left is an error', async () => {
+test('finish() rejects when the file numbers are used up', async () => {
   const { db, fileSystem } = await openStore()
   const { IngestTables } = await import('../../src/lsm/ingest/ingest-tables.ts')
   const ingest = await db.beginIngest()
@@ -356,7 +356,7 @@ test('a table without a number left is an error', async () => {
   assert.equal(tableNames(fileSystem), [])
 })
 
-test('a store with value filters takes none, and finds what it took before it had them', async () => {
+test('a store with value filters refuses ingests, and its lookups find what was ingested before', async () => {
   const { db, fileSystem } = await openStore()
   assert.ok(db.canIngest)
   assert.ok(db.supports.additionalMethods.beginIngest)
@@ -381,7 +381,7 @@ test('a store with value filters takes none, and finds what it took before it ha
   assert.is(new Set(some).size, 5)
 })
 
-test('a closed store takes none', async () => {
+test('a closed store refuses ingests', async () => {
   const { db } = await openStore()
   const ingest = await db.beginIngest()
   await db.close()

@@ -1,4 +1,4 @@
-/** The least abstract-level database around a memtable: for the tests of iterators. */
+/** A minimal abstract-level database over a memtable, for tests of iterators. */
 import { AbstractLevel } from 'abstract-level'
 import type { Cursor } from '../../src/lsm/format/cursor.ts'
 import { EntryKind } from '../../src/lsm/format/entry.ts'
@@ -20,10 +20,10 @@ interface Operation {
 
 export class MemtableLevel extends AbstractLevel<Buffer> {
   readonly filled: FilledMemtable
-  /** What cursors were asked for with. */
+  /** Options of all cursors created. */
   readonly cursorOptions: CursorOptions[] = []
   openViews = 0
-  /** Stands in for the memtable's cursor. */
+  /** Replaces the memtable's cursor. */
   cursorOf: (() => Cursor) | undefined
 
   constructor(pool?: ArenaPool) {

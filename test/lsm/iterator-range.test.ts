@@ -50,7 +50,7 @@ async function filledLevel(
   return { level, pairs: [...model.values()].sort(([a], [b]) => compareKeys(a, b)) }
 }
 
-test('all() gives exactly the range, in either direction, up to the limit', async () => {
+test('all() returns exactly the range, in either direction, up to the limit', async () => {
   await fc.assert(
     fc.asyncProperty(operations, ranges, async (added, range) => {
       const { level, pairs } = await filledLevel(added)
@@ -71,7 +71,7 @@ test('all() gives exactly the range, in either direction, up to the limit', asyn
   )
 })
 
-test('next, nextv and seek in any order stay within the range', async () => {
+test('next(), nextv() and seek() in any order stay within the range', async () => {
   const reads = fc.array(
     fc.oneof(
       fc.constant({ kind: 'next' as const }),
@@ -111,7 +111,7 @@ test('gte and lte take precedence over gt and lt', async () => {
   assert.equal(await level.keys({ gt: 'c', gte: 'b', lt: 'b', lte: 'c' }).all(), ['b', 'c'])
 })
 
-test('keys and values that are not asked for are undefined', async () => {
+test('keys and values are undefined where the options exclude them', async () => {
   const level = await levelWith([['a', '1']])
   const all = (options: object) => level.iterator(options).all() as Promise<unknown>
   assert.equal(await all({ keys: false }), [[undefined, '1']])
@@ -119,7 +119,7 @@ test('keys and values that are not asked for are undefined', async () => {
   assert.equal(await all({ keys: false, values: false }), [[undefined, undefined]])
 })
 
-test('an iterator sees what was there when it was made', async () => {
+test('an iterator sees the state at its creation', async () => {
   const level = await levelWith([
     ['a', '1'],
     ['b', '2']
@@ -134,7 +134,7 @@ test('an iterator sees what was there when it was made', async () => {
   ])
 })
 
-test('bounds and targets belong to the caller, who may change them', async () => {
+test('changing the buffers of bounds and targets later does not affect the iterator', async () => {
   const level = await levelWith(['a', 'b', 'c', 'd'].map((key) => [key, '']))
   const gte = Buffer.from('b')
   const iterator = level.keys({ gte, ...buffers })
@@ -145,12 +145,12 @@ test('bounds and targets belong to the caller, who may change them', async () =>
   assert.equal((await iterator.all()).map(String), ['c', 'd'])
 })
 
-/** Values read as buffers are typed as the database's default, strings. */
+/** Values read as buffers have the type of the database's default, string. */
 function textOf(bytes: unknown): string {
   return (bytes as Buffer).toString('utf8')
 }
 
-test('text is decoded as abstract-level decodes it', async () => {
+test('keys and values are decoded as abstract-level decodes them', async () => {
   const values = ['', 'ascii', 'é中😀\0', '{"a":["é"]}', '\ufeffmark'].map((text) => Buffer.from(text))
   values.push(Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xe4, 0xb8]))
   const level = new MemtableLevel()
@@ -185,7 +185,7 @@ test('text is decoded as abstract-level decodes it', async () => {
   )
 })
 
-test('what was returned stays when the arena is used again', async () => {
+test('returned entries do not change when the arena is reused', async () => {
   const pool = new ArenaPool(2 ** 24)
   const level = new MemtableLevel(pool)
   await level.open()

@@ -1,4 +1,4 @@
-/** A read fails once while an iterator goes over tables of several levels: what it gives afterwards is right, or an error. */
+/** A read fails once while an iterator scans tables of several levels: later steps are right, or reject. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
@@ -19,7 +19,7 @@ async function filled(fileSystem: FaultyFileSystem): Promise<LsmLevel> {
   return db
 }
 
-test('an iterator whose step failed fails until it seeks, and goes on from there', async () => {
+test('after a failed step an iterator fails until seek(), and continues from there', async () => {
   let failures = 0
   for (const reverse of [false, true]) {
     for (let at = 1; at < 30; at++) {

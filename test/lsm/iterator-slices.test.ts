@@ -9,7 +9,7 @@ import { levelWith, MemtableLevel } from './iterator-level.ts'
 const pairs = Array.from({ length: 100_000 }, (_, i) => [`key ${String(i).padStart(6, '0')}`, `value ${i}`] as const)
 const kib = pairs.slice(0, 200).map(([key]) => [key, 'x'.repeat(1024)] as const)
 
-/** Mean time the processor works from one turn of the event loop to the next while `work` runs, in milliseconds. */
+/** Mean processor time between two turns of the event loop while `work` runs, in milliseconds. */
 async function meanTurn(work: () => Promise<unknown>): Promise<number> {
   let turns = 1
   let isDone = false
@@ -25,7 +25,7 @@ async function meanTurn(work: () => Promise<unknown>): Promise<number> {
 }
 
 const reads: Record<string, (level: MemtableLevel) => Promise<number>> = {
-  // As buffers, because abstract-level decodes what all() gathered in one go.
+  // As buffers, because abstract-level decodes the result of all() in one go.
   'all()': async (level) => (await level.iterator({ keyEncoding: 'buffer', valueEncoding: 'buffer' }).all()).length,
   'for await': async (level) => {
     let count = 0
@@ -42,14 +42,14 @@ const reads: Record<string, (level: MemtableLevel) => Promise<number>> = {
 }
 
 for (const [name, read] of Object.entries(reads)) {
-  test(`${name} lets the event loop turn`, async () => {
+  test(`${name} of 100,000 entries does not block the event loop`, async () => {
     const level = await levelWith(pairs)
     let count = 0
     const turn = await meanTurn(async () => {
       for (let i = 0; i < 3; i++) count += await read(level)
     })
     assert.is(count, 3 * pairs.length)
-    // Turns of 2 ms and what other threads do meanwhile, such as compiling; in one go it is 150 ms and more.
+    // Slices take 2 ms, plus the work of other threads such as compiling; in one go a read takes 150 ms and more.
     assert.ok(turn < 50, `${turn} ms to a turn`)
   })
 }
@@ -60,7 +60,7 @@ const firstReads: Record<string, (level: MemtableLevel) => Promise<unknown>> = {
   'all()': (level) => level.iterator({ limit: 1 }).all()
 }
 for (const [name, read] of Object.entries(firstReads)) {
-  test(`${name} lets the event loop turn while it sorts what was written`, async () => {
+  test(`a first ${name} does not block the event loop while the memtable is sorted`, async () => {
     const level = await levelWith(pairs)
     let hasTurned = false
     setImmediate(() => {
@@ -72,9 +72,9 @@ for (const [name, read] of Object.entries(firstReads)) {
   })
 }
 
-test('nextv() stops after the high-water mark, 16 KiB by default, with one entry at least', async () => {
+test('nextv() stops after the high-water mark, 16 KiB by default, with at least one entry', async () => {
   const level = await levelWith(kib)
-  /** The longest of some first answers: one also ends with its turn, however little it has by then. */
+  /** Length of the longest of some first results: a result also ends with its time slice, however short it is. */
   const longest = async (options: object): Promise<number> => {
     let longest = 0
     for (let i = 0; i < 20; i++) {
@@ -91,7 +91,7 @@ test('nextv() stops after the high-water mark, 16 KiB by default, with one entry
   assert.is(await longest({ highWaterMarkBytes: 1 << 30 }), 200)
 })
 
-test('an iterator reads no further than asked for', async () => {
+test('an iterator reads no further than requested', async () => {
   const level = new MemtableLevel()
   await level.open()
   for (let i = 0; i < 10; i++) level.filled.put(String(i), '')
@@ -116,7 +116,7 @@ test('an iterator reads no further than asked for', async () => {
   await iterator.close()
 })
 
-test('long scans read ahead, only those that ask for it fill the cache, and what is handed out stays', async () => {
+test('long scans read ahead, scans fill the cache only with fillCache, and no scan reuses memory', async () => {
   const level = await levelWith([['a', '']])
   for (const options of [{}, { reverse: true }, { limit: 10 }, { limit: 1000, fillCache: true }]) {
     await level.iterator(options).all()
@@ -129,7 +129,7 @@ test('long scans read ahead, only those that ask for it fill the cache, and what
   ])
 })
 
-test('a signal ends all() between slices', async () => {
+test('an abort signal ends all() between slices', async () => {
   const level = await levelWith(pairs)
   const controller = new AbortController()
   const all = level.iterator({ signal: controller.signal }).all()
@@ -142,7 +142,7 @@ test('a signal ends all() between slices', async () => {
   assert.is(level.openViews, 0)
 })
 
-test('an error of the store rejects the read, and closing still releases the view', async () => {
+test('an error of the cursor rejects the read, and close() still releases the view', async () => {
   const level = await levelWith([['a', '']])
   class Failing extends ArrayCursor {
     override next(): void {

@@ -17,7 +17,7 @@ import {
 
 const seed = seedOfRun()
 
-/** What a snapshot sees: per key the newest version that is not too new, unless it is a tombstone. */
+/** The entries a snapshot sees: per key the newest version that is not too new, unless it is a tombstone. */
 function visible(sorted: readonly TestEntry[], snapshot: number): readonly TestEntry[] {
   const newest = new Map<string, TestEntry>()
   for (const entry of sorted) {
@@ -38,7 +38,7 @@ test('a snapshot sees the newest version of every key that is not too new and no
   )
 })
 
-test('a key with many versions costs no more than its versions', () => {
+test('previous() finds the visible one of 100,000 versions of a key', () => {
   const versions = Array.from({ length: 100_000 }, (_, i): TestEntry => {
     return { key: Buffer.from('hot'), sequence: 100_000 - i, kind: EntryKind.put, value: Buffer.from(String(i)) }
   })
@@ -49,7 +49,7 @@ test('a key with many versions costs no more than its versions', () => {
   assert.not.ok(cursor.isValid)
 })
 
-/** Counts how often the next or the previous entry was asked for. */
+/** Counts the calls of next() and previous(). */
 class CountingCursor extends ArrayCursor {
   steps = 0
 
@@ -64,7 +64,7 @@ class CountingCursor extends ArrayCursor {
   }
 }
 
-test('what is deleted, or too new, outside the range is not walked over', () => {
+test('deleted and too new entries outside the range are not walked over', () => {
   const entries: TestEntry[] = []
   const add = (name: string, kind: EntryKind, sequence: number) =>
     entries.push({ key: Buffer.from(name), sequence, kind, value: Buffer.from(name) })

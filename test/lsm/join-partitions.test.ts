@@ -1,10 +1,10 @@
-/** Small tables of the last level, where partitions were made of what had none before: merging them comes to an end. */
+/** Merging small tables of the last level comes to an end, even if some were written before there were partitions. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 
-test('a store that nobody writes to comes to rest, whatever partitions its tables are of', async () => {
+test('merges of an idle store come to an end, even with a table across all partitions', async () => {
   const fileSystem = new MemoryFileSystem()
   const sessionOf = async (options: object, work: (db: LsmLevel) => Promise<void>): Promise<void> => {
     const db = new LsmLevel('/db', { fileSystem, ...options })
@@ -19,7 +19,7 @@ test('a store that nobody writes to comes to rest, whatever partitions its table
     }
     await db.compactRange('', '~')
   })
-  // One table across all of them.
+  // One table across all partitions.
   await sessionOf({ autoCompaction: false }, async (db) => {
     await db.put('!s0!k0', 'new')
     await db.put('!s9!k5', 'new')

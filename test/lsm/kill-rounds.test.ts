@@ -8,13 +8,13 @@ import { compileWriter, runKillRounds } from '../support/lsm-kill-rounds.ts'
 const seed = testSeed()
 const rounds = 52
 
-test('after kill -9 every acknowledged write is there, batches are whole, and the next open succeeds at once', async () => {
+test('after kill -9 every acknowledged write is kept, batches are whole, and the next open() succeeds at once', async () => {
   const program = compileWriter()
   const lanes = [seed, seed + 1].map((laneSeed) => runKillRounds(program, rounds, createRandom(laneSeed)))
   for (const record of await Promise.all(lanes)) {
     console.log(JSON.stringify(record))
     assert.is(record.rounds, rounds)
-    // Tens of milliseconds; seconds where the disk or the processors are busy. It must not wait for the dead.
+    // Usually tens of milliseconds; seconds on a busy machine. It must not wait for the dead process.
     assert.ok(record.slowestOpenMilliseconds < 30_000)
   }
 })

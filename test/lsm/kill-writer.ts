@@ -1,7 +1,7 @@
 /**
- * Writes to a store until it is killed: `node kill-writer.ts <directory> <first write>`. What every write does follows
- * from its number, see kill-writes.ts. A line `<number>` on standard output says that the write was acknowledged; the
- * pipe keeps it when the process dies.
+ * Writes to a store until it is killed: `node kill-writer.ts <directory> <first write>`. A write's number determines
+ * its operations, see kill-writes.ts. A line `<number>` on standard output reports that the write was acknowledged; it
+ * stays in the pipe when the process dies.
  */
 import { writeSync } from 'node:fs'
 import { LsmLevel } from '../../src/lsm/index.ts'
@@ -9,7 +9,7 @@ import { asLevelOperation } from '../support/lsm-history.ts'
 import { operationsOf, writerOptions } from './kill-writes.ts'
 
 const [, , location = '', firstWrite = '1'] = process.argv
-/** Writes on their way at a time. */
+/** Concurrent writes. */
 const maxPending = 8
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
@@ -21,7 +21,7 @@ for (;;) {
   const pending: Promise<void>[] = []
   for (const count = 1 + (write % maxPending); pending.length < count; write++) pending.push(acknowledge(write))
   await Promise.all(pending)
-  // Deaths while closing and recovering count, too.
+  // Reopens now and then, so that it is also killed while closing and recovering.
   if (write % 397 < maxPending) {
     await db.close()
     db = await open()
@@ -40,7 +40,7 @@ async function acknowledge(number: number): Promise<void> {
   say(String(number))
 }
 
-/** Waits for whoever reads: a pipe that is full takes nothing, or a part. */
+/** Waits for the reader: a full pipe takes nothing or a part. */
 function say(line: string): void {
   let rest = Buffer.from(`${line}\n`)
   while (rest.length > 0) {

@@ -1,9 +1,9 @@
-/** What the writer that is killed writes: a function of the write's number, so that its parent knows it, too. */
+/** The writes of kill-writer.ts: functions of the write's number, so that its parent knows them too. */
 import type { StoreOptions } from '../../src/lsm/index.ts'
 import { createRandom } from '../bloom/random.ts'
 import type { TestOperation } from '../support/lsm-history.ts'
 
-/** Flushes and merges go on all the time. */
+/** Flushes and merges run all the time. */
 export const writerOptions: StoreOptions = {
   writeBufferSize: 64 * 1024,
   maxFileSize: 32 * 1024,
@@ -13,12 +13,12 @@ export const writerOptions: StoreOptions = {
   partitionDepth: 1
 }
 
-/** Part of every write: says which prefix of the writes a content is. */
+/** Every write puts its number here, which tells how many writes a store has. */
 export const counterKey = '!a!counter'
 
 const keyCount = 300
 
-/** One batch: the counter, and a few keys that get a new value or are deleted. */
+/** One batch: the counter, and puts and deletions of a few keys. */
 export function operationsOf(write: number): readonly TestOperation[] {
   const random = createRandom(write)
   const operations: TestOperation[] = [{ key: counterKey, value: String(write) }]

@@ -1,6 +1,6 @@
 /**
- * A process that takes the lock of the directory it is told, for fs-lock.test.ts. It obeys messages from its parent:
- * `acquire` (at a time, so that several start together), `release`, and `loop` (acquire and release until killed).
+ * A process that locks directories for fs-lock.test.ts, ordered by messages from its parent: `acquire` (at a given
+ * time, so that several start together), `release`, and `loop` (acquire and release until killed).
  */
 import { hasCode } from '../../src/lsm/errors.ts'
 import { acquireLock, type Lock } from '../../src/lsm/fs/lock.ts'

@@ -18,7 +18,7 @@ function decode(payload: Uint8Array): void {
   decodeBatches(payload, 0, payload.length, place, () => {})
 }
 
-/** Lengths on both sides of one, two and three bytes of varint, and of the loop that copies short ranges. */
+/** Lengths around the limits of one, two and three varint bytes, and of the loop that copies short ranges. */
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
   fc.constantFrom(0, 1, 23, 24, 127, 128, 16_383, 16_384).map((length) => new Uint8Array(length).fill(length))
@@ -28,7 +28,7 @@ const operations = fc.array(
   { maxLength: 12 }
 )
 
-test('batches are read as they were written', () => {
+test('decodeBatches() reads batches as they were written', () => {
   fc.assert(
     fc.property(
       fc.array(operations, { maxLength: 4 }),
@@ -52,7 +52,7 @@ test('batches are read as they were written', () => {
   )
 })
 
-test('the sequence number that is due next is returned, and −1 for no batch', () => {
+test('decodeBatches() returns the next sequence number, and −1 for no batch', () => {
   const payload = payloadOf(
     { sequence: 7, operations: [put('a', '1'), del('b')] },
     { sequence: 9, operations: [del('c')] }
@@ -67,7 +67,7 @@ test('the sequence number that is due next is returned, and −1 for no batch', 
   )
 })
 
-test('positions are those of the bytes that were given, also within a shared buffer', () => {
+test('operations refer to the given bytes, also within a shared buffer', () => {
   const payload = payloadOf({ sequence: 7, operations: [put('ab', 'xyz')] })
   const arena = Buffer.from(new SharedArrayBuffer(100))
   arena.set(payload, 30)
@@ -81,7 +81,7 @@ test('positions are those of the bytes that were given, also within a shared buf
   assert.is(seen, 'ab=xyz')
 })
 
-test('a payload that is cut off anywhere is corruption', () => {
+test('a payload truncated anywhere is corruption', () => {
   const payload = payloadOf({ sequence: 1, operations: [put('key', 'v'.repeat(130)), del('k'), put('', '')] })
   decode(payload)
   for (let length = 1; length < payload.length; length++) {
@@ -90,7 +90,7 @@ test('a payload that is cut off anywhere is corruption', () => {
       'LEVEL_CORRUPTION',
       `${length} bytes`
     )
-    // More bytes behind the end must not help.
+    // Bytes after the end must not be read.
     assert.is(
       codeOf(() => decodeBatches(payload, 0, length, place, () => {})),
       'LEVEL_CORRUPTION',
@@ -99,7 +99,7 @@ test('a payload that is cut off anywhere is corruption', () => {
   }
 })
 
-test('batches that leave a gap between their sequence numbers are corruption', () => {
+test('a gap between the sequence numbers of batches is corruption', () => {
   const gap = payloadOf({ sequence: 1, operations: [del('a')] }, { sequence: 3, operations: [del('b')] })
   assert.is(
     codeOf(() => decode(gap)),
@@ -116,7 +116,7 @@ test('a sequence number beyond 2^52 − 1 is corruption', () => {
   )
 })
 
-test('random and flipped bytes are batches or corruption', () => {
+test('random and changed bytes decode as batches or are corruption', () => {
   const payload = payloadOf({ sequence: 1, operations: [put('key', 'value'), del('k'), put('q', 'v'.repeat(200))] })
   const flipped = fc
     .array(fc.tuple(fc.nat(payload.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 })

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { crc32Of } from '../../src/lsm/format/crc32.ts'
 import { testSeed } from '../support/arbitraries.ts'
 
-test('the checksum of a range is that of zlib, however long it is and wherever it begins', () => {
+test('crc32Of() a range is the checksum of zlib, whatever its start and length', () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ minLength: 21, maxLength: 200 }),

@@ -4,7 +4,7 @@ import { LogWriter } from '../../src/lsm/format/log-writer.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { del, operationsOf, put, readFile, readLog, recordOf } from './log-helpers.ts'
 
-/** Bytes of files that users have: a change here needs a new format version. One line each of header and payload. */
+/** Bytes as in users' files: a change needs a new format version. Headers and payloads have lines of their own. */
 const golden = `
   530b828d150000000c0000000000000000000000a90d4c45
   050000000000000002000000 0101610131 00026263
@@ -17,7 +17,7 @@ const golden = `
   00000000000000000c000000e700000000000000d6ec7b26
 `.replaceAll(/\s/g, '')
 
-test('the bytes of a log are these', async () => {
+test('the bytes of a log are pinned', async () => {
   const fileSystem = new MemoryFileSystem()
   const log = new LogWriter(fileSystem.open('000012.wal', 'create'), 12)
   log.append(recordOf({ sequence: 5, operations: [put('a', '1'), del('bc')] }))
@@ -32,7 +32,7 @@ test('the bytes of a log are these', async () => {
   assert.is(bytes.length, log.bytes)
 })
 
-test('a log of these bytes is read', () => {
+test('a log of the pinned bytes is read', () => {
   const fileSystem = new MemoryFileSystem()
   const file = fileSystem.open('old.wal', 'create')
   file.write(Buffer.from(golden, 'hex'), 0)

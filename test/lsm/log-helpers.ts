@@ -1,4 +1,4 @@
-/** Building logs for tests, and reading them back. */
+/** Builds logs for tests, and reads them. */
 import { EntryKind } from '../../src/lsm/format/entry.ts'
 import { LogReader, type LogRecord } from '../../src/lsm/format/log-reader.ts'
 import { recordHeaderBytes } from '../../src/lsm/format/log-record.ts'
@@ -13,7 +13,7 @@ import {
 } from '../../src/lsm/format/write-batch.ts'
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 
-/** A put, or a delete when there is no value. */
+/** A put, or a deletion if it has no value. */
 export interface TestOperation {
   readonly key: Uint8Array
   readonly value?: Uint8Array | undefined
@@ -32,7 +32,7 @@ export function del(key: string): TestOperation {
   return { key: Buffer.from(key) }
 }
 
-/** A record as the engine hands it to LogWriter: room for the header, then the batches. */
+/** A record as the engine passes it to LogWriter: room for the header, then the batches. */
 export function recordOf(...batches: readonly TestBatch[]): Uint8Array {
   let bytes = recordHeaderBytes
   for (const { operations } of batches) {
@@ -53,7 +53,7 @@ export function recordOf(...batches: readonly TestBatch[]): Uint8Array {
   return record
 }
 
-/** A record of one batch with one put of `sequence`. */
+/** A record of one batch with one put, numbered `sequence`. */
 export function recordOfPut(sequence: number, valueBytes = 10): Uint8Array {
   return recordOf({ sequence, operations: [put(`key${sequence}`, `${sequence}`.padEnd(valueBytes, '.'))] })
 }
@@ -73,7 +73,7 @@ export function sequencesOf(payload: Uint8Array): number[] {
   return operationsOf(payload).map(({ sequence }) => sequence)
 }
 
-/** All records of a log, their payloads copied. */
+/** All records of a log, with copies of their payloads. */
 export function readLog(fileSystem: FileSystem, path: string, logNumber: number): LogRecord[] {
   const file = fileSystem.open(path, 'read')
   try {
@@ -101,7 +101,7 @@ export function writeFile(fileSystem: FileSystem, path: string, bytes: Uint8Arra
   file.close()
 }
 
-/** The code of what `run` throws; undefined when it does not. */
+/** The code of the error that `run` throws; undefined if it does not throw. */
 export function codeOf(run: () => unknown): string | undefined {
   try {
     run()
@@ -111,7 +111,7 @@ export function codeOf(run: () => unknown): string | undefined {
   }
 }
 
-/** The code of what the promise is rejected with; undefined when it is not. */
+/** The code of the error that the promise rejects with; undefined if it resolves. */
 export async function rejectionCode(promise: Promise<unknown>): Promise<string | undefined> {
   try {
     await promise

@@ -23,7 +23,7 @@ const path = '000007.wal'
 
 interface Log {
   readonly bytes: Buffer
-  /** Where each record ends. */
+  /** The end of each record. */
   readonly ends: readonly number[]
 }
 
@@ -51,12 +51,12 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i + 1)
 }
 
-test('a log that is cut off at any byte yields the records in front of the cut', async () => {
+test('a log truncated at any byte yields the records before the cut', async () => {
   const { bytes, ends } = await logOf(5)
   for (let length = 0; length <= bytes.length; length++) {
     const whole = ends.filter((end) => end <= length).length
     assert.equal(read(bytes.subarray(0, length)), upTo(whole), `${length} bytes`)
-    // The file may have got its size but not its bytes.
+    // A crash may leave the file's size without its bytes.
     const zeros = Buffer.concat([bytes.subarray(0, length), Buffer.alloc(100)])
     const found = read(zeros)
     assert.ok(found.length >= whole && found.length <= whole + 1, `${length} bytes and zeros`)
@@ -64,7 +64,7 @@ test('a log that is cut off at any byte yields the records in front of the cut',
   }
 })
 
-test('without a sync, a flipped byte ends the log', async () => {
+test('without a sync, a changed byte ends the log', async () => {
   const { bytes, ends } = await logOf(4)
   for (let at = 0; at < bytes.length; at++) {
     const copy = Buffer.from(bytes)
@@ -73,9 +73,9 @@ test('without a sync, a flipped byte ends the log', async () => {
   }
 })
 
-test('a flipped byte below a synced offset that a later record knows of is corruption at its record', async () => {
+test('a changed byte below the synced offset that a later record states is corruption at its record', async () => {
   const { bytes, ends } = await logOf(5, [2])
-  // Record 3 was written after the sync, and says so; 4 and 5 repeat it.
+  // Record 3 was written after the sync and states its offset; 4 and 5 repeat it.
   for (let at = 0; at < (ends[2] ?? 0) - 34; at++) {
     const copy = Buffer.from(bytes)
     copy[at]! ^= 0x01
@@ -92,7 +92,7 @@ test('a flipped byte below a synced offset that a later record knows of is corru
   }
 })
 
-test('a mark behind the last synced record makes damage to that record corruption', async () => {
+test('after a mark, damage to the last synced record is corruption', async () => {
   const fileSystem = new MemoryFileSystem()
   const writer = new LogWriter(fileSystem.open(path, 'create'), 7)
   writer.append(recordOfPut(1))
@@ -115,7 +115,7 @@ test('a mark behind the last synced record makes damage to that record corruptio
   }
 })
 
-test('what a recycled file holds of an older log is not read', async () => {
+test('records of an older log in a recycled file are not read', async () => {
   const fileSystem = new MemoryFileSystem()
   const old = createLog(fileSystem, '/', 7)
   for (let i = 1; i <= 9; i++) {
@@ -126,7 +126,7 @@ test('what a recycled file holds of an older log is not read', async () => {
   for (const count of [0, 1, 3, 9]) {
     const copy = fileSystem.snapshot()
     const log = await recycleLog(copy, '/', 7, 8)
-    // Records of the same size: those of the old log stand right behind.
+    // Records of the same size: those of the old log follow immediately.
     for (let i = 1; i <= count; i++) log.append(recordOfPut(i + 100))
     log.close()
     const found = readLog(copy, '/000008.wal', 8).flatMap(({ payload }) => sequencesOf(payload))
@@ -137,7 +137,7 @@ test('what a recycled file holds of an older log is not read', async () => {
   }
 })
 
-test('records of a recycled log are never found under the name of the old one', async () => {
+test('a recycled log never has the name of the old one after a crash', async () => {
   const fileSystem = new MemoryFileSystem()
   const old = createLog(fileSystem, '/', 7)
   old.append(recordOfPut(1))
@@ -148,7 +148,7 @@ test('records of a recycled log are never found under the name of the old one', 
   for (const crashed of fileSystem.crashStates()) assert.equal(crashed.list('/'), ['000008.wal'], crashed.origin)
 })
 
-test('a copy of the log inside a value proves nothing', async () => {
+test('records inside a value are not taken for proof of a sync', async () => {
   const { bytes: inner } = await logOf(5, [1, 2, 3, 4])
   const fileSystem = new MemoryFileSystem()
   const writer = new LogWriter(fileSystem.open(path, 'create'), 7)
@@ -158,14 +158,14 @@ test('a copy of the log inside a value proves nothing', async () => {
   assert.equal(read(bytes), [])
 })
 
-test('records larger than what is read at a time, and on its borders, are read whole', async () => {
+test('records that exceed the read buffer or cross its borders are read', async () => {
   const { bytes } = await logOf(3, [], 2 ** 20 + 5)
   assert.equal(read(bytes), upTo(3))
   const many = await logOf(3000, [], 700)
   assert.equal(read(many.bytes), upTo(3000))
 })
 
-test('proof of a sync is found however far behind the damage it is', async () => {
+test('proof of a sync is found however far after the damage', async () => {
   const { bytes, ends } = await logOf(30, [28], 2 ** 18)
   for (const at of [3, (ends[10] ?? 0) + 3, (ends[26] ?? 0) + 300]) {
     const copy = Buffer.from(bytes)
@@ -178,14 +178,14 @@ test('proof of a sync is found however far behind the damage it is', async () =>
   }
 })
 
-test('random bytes are a log or corruption, and nothing is allocated for lengths that are not there', () => {
+test('random bytes are read as an empty log', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (garbage) => assert.equal(read(garbage), [])),
     { seed, numRuns: 500 }
   )
 })
 
-test('a log says where it ends', async () => {
+test('a reader reports the end of its log, and the size of the file', async () => {
   const { bytes, ends } = await logOf(3)
   const fileSystem = new MemoryFileSystem()
   writeFile(fileSystem, path, Buffer.concat([bytes, Buffer.from('tail')]))
@@ -194,7 +194,7 @@ test('a log says where it ends', async () => {
   assert.equal([reader.end, reader.fileBytes], [ends[2], bytes.length + 4])
 })
 
-test('a record of more than a gibibyte is refused, and the log goes on', () => {
+test('a record of more than a gibibyte is refused, and the log remains usable', () => {
   const fileSystem = new MemoryFileSystem()
   const writer = new LogWriter(fileSystem.open(path, 'create'), 7)
   const huge = { length: 2 ** 30 + 25 } as Uint8Array
@@ -206,7 +206,7 @@ test('a record of more than a gibibyte is refused, and the log goes on', () => {
   assert.is(readLog(fileSystem, path, 7).length, 1)
 })
 
-test('a synced offset is that of a sync which has ended', async () => {
+test('syncedOffset covers only syncs that have ended, and what was appended before they began', async () => {
   const fileSystem = new MemoryFileSystem()
   const writer = new LogWriter(fileSystem.open(path, 'create'), 7)
   writer.append(recordOf({ sequence: 1, operations: [put('a', '1')] }))

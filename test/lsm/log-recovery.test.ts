@@ -55,7 +55,7 @@ function damage(fileSystem: FileSystem, log: number, ends: ReadonlyMap<number, n
   writeFile(fileSystem, pathOf(log), bytes)
 }
 
-test('all batches of all logs come back in order', async () => {
+test('recovery yields all batches of all logs in order', async () => {
   const { fileSystem } = await threeLogs()
   const { found, recovery } = recover(fileSystem)
   assert.equal(found, [1, 2, 3, 4, 5, 6])
@@ -65,12 +65,12 @@ test('all batches of all logs come back in order', async () => {
   assert.equal(recover(fileSystem).found, [1, 2, 3, 4, 5, 6], 'reading changes nothing')
 })
 
-test('logs older than the one that the manifest names are not read', async () => {
+test('logs older than the one named by the manifest are not read', async () => {
   const { fileSystem } = await threeLogs()
   assert.equal(recover(fileSystem, 5, 2).found, [3, 4, 5, 6])
 })
 
-test('batches behind a hole are dropped, in later logs too', async () => {
+test('batches after a hole are dropped, also those in later logs', async () => {
   for (const [log, expected] of [
     [3, [1]],
     [5, [1, 2, 3]],
@@ -85,24 +85,24 @@ test('batches behind a hole are dropped, in later logs too', async () => {
   }
 })
 
-test('a log that lost its tail between two records is told by the sequence numbers behind it', async () => {
+test('a log truncated between two records is detected by the sequence numbers of the next log', async () => {
   const { fileSystem, ends } = await threeLogs()
   writeFile(fileSystem, pathOf(3), readFile(fileSystem, pathOf(3)).subarray(0, ends.get(3)))
   assert.equal(recover(fileSystem).found, [1])
 })
 
-test('a log that lost everything, or is gone, is a hole too', async () => {
+test('a log that lost all its records, or is missing, is a hole too', async () => {
   const { fileSystem } = await threeLogs()
   writeFile(fileSystem, pathOf(5), Buffer.alloc(100))
   assert.equal(recover(fileSystem).found, [1, 2])
   fileSystem.remove(pathOf(5))
   assert.equal(recover(fileSystem).found, [1, 2])
-  // Also when it is the first: the manifest knows what the log has to begin with.
+  // Also if it is the first: the manifest knows the sequence number that the log begins with.
   writeFile(fileSystem, pathOf(3), Buffer.alloc(0))
   assert.equal(recover(fileSystem, 3, 0).found, [])
 })
 
-test('garbage behind a log that lost nothing is no hole', async () => {
+test('garbage after the last record of a log is not a hole', async () => {
   const { fileSystem } = await threeLogs()
   for (const log of [3, 5, 9]) {
     writeFile(fileSystem, pathOf(log), Buffer.concat([readFile(fileSystem, pathOf(log)), Buffer.alloc(77, 'x')]))
@@ -110,7 +110,7 @@ test('garbage behind a log that lost nothing is no hole', async () => {
   assert.equal(recover(fileSystem).found, [1, 2, 3, 4, 5, 6])
 })
 
-test('a hole in front of a log that is known to be synced is corruption', async () => {
+test('a hole before a log that is known to be synced is corruption', async () => {
   for (const [syncedLog, damaged, isCorrupt] of [
     [5, 3, true],
     [9, 3, true],
@@ -126,7 +126,7 @@ test('a hole in front of a log that is known to be synced is corruption', async 
   }
 })
 
-test('the log that the manifest names has to exist', async () => {
+test('it is corruption if the log named by the manifest does not exist', async () => {
   const { fileSystem } = await threeLogs()
   assert.is(
     codeOf(() => recover(fileSystem, 4, 2)),
@@ -139,7 +139,7 @@ test('the log that the manifest names has to exist', async () => {
   )
 })
 
-test('batches that come again, or are missing within a log, are corruption', async () => {
+test('repeated batches, and batches missing within a log, are corruption', async () => {
   const { fileSystem } = await threeLogs()
   assert.is(
     codeOf(() => recover(fileSystem, 3, 1)),
@@ -155,8 +155,8 @@ test('batches that come again, or are missing within a log, are corruption', asy
 })
 
 /**
- * Writes batches of three operations into four logs, with a sync now and then; some logs are recycled. `onCall` sees
- * every call, with the last sequence number that was handed to the log, and the last that was synced.
+ * Writes batches of three operations into four logs, with a sync now and then; one log is recycled if `canRecycle`.
+ * @param progress updated with the last sequence number passed to a log, and the last one synced
  */
 async function writeTrace(
   fileSystem: FileSystem,
@@ -195,7 +195,7 @@ async function writeTrace(
 
 for (const canRecycle of [false, true]) {
   const how = canRecycle ? 'recycled' : 'new'
-  test(`after any crash a prefix comes back with whole batches and everything synced, in ${how} logs`, async () => {
+  test(`after any crash, recovery from ${how} logs yields a prefix of whole batches with everything synced`, async () => {
     const memory = new MemoryFileSystem()
     const progress = { written: 0, synced: 0 }
     let states = 0
@@ -220,7 +220,7 @@ for (const canRecycle of [false, true]) {
       )
     }
     const crash = (): void => {
-      // The first log's name is durable before a manifest names it.
+      // A log's name is durable before a manifest names it.
       const isOpen = (state: MemoryFileSystem) => !canRecycle || state.size(pathOf(2)) !== undefined
       const clones = Array.from({ length: 20 }, () => memory.crashClone({ random }))
       for (const state of [...memory.crashStates(), ...clones].filter(isOpen)) {

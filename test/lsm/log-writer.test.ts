@@ -16,7 +16,7 @@ for (const fault of [
   { at: 1, operations: ['write'], code: 'EIO' },
   { at: 1, operations: ['write'], code: 'ENOSPC', isPartial: true }
 ] satisfies Fault[]) {
-  test(`after a write that failed with ${fault.code} nothing is written or synced`, async () => {
+  test(`after a write that failed with ${fault.code}, nothing is written or synced`, async () => {
     const { fileSystem, memory } = faulty()
     const log = new LogWriter(fileSystem.open('log', 'create'), 7)
     log.append(recordOfPut(1))
@@ -41,7 +41,7 @@ for (const fault of [
   })
 }
 
-test('a sync that failed is not tried again', async () => {
+test('a failed sync is not retried', async () => {
   const { fileSystem } = faulty()
   const log = new LogWriter(fileSystem.open('log', 'create'), 7)
   log.append(recordOfPut(1))
@@ -56,7 +56,7 @@ test('a sync that failed is not tried again', async () => {
   assert.is(log.syncedOffset, 0)
 })
 
-test('a log that is synced gets room, so that later syncs have no new size to make durable', async () => {
+test('sync() extends the file, so that later syncs need not make a new size durable', async () => {
   const { fileSystem } = faulty()
   const log = createLog(fileSystem, '/', 1)
   log.append(recordOfPut(1))
@@ -75,7 +75,7 @@ test('a log that is synced gets room, so that later syncs have no new size to ma
   log.close()
 })
 
-test('a log does without room when the device has none', async () => {
+test('sync() succeeds without extending the file if the disk is full', async () => {
   const { fileSystem } = faulty()
   const log = createLog(fileSystem, '/', 1)
   log.append(recordOfPut(1))
@@ -88,7 +88,7 @@ test('a log does without room when the device has none', async () => {
   log.close()
 })
 
-test('what stands behind a log is cut off when the database closes, if it can be', async () => {
+test('trim() cuts off the room after the last record, and ignores a failure to do so', async () => {
   const { fileSystem } = faulty()
   const log = createLog(fileSystem, '/', 1)
   log.append(recordOfPut(1))
@@ -105,7 +105,7 @@ test('what stands behind a log is cut off when the database closes, if it can be
   assert.is(readLog(fileSystem, log.path, 1).length, 2)
 })
 
-test('a sync makes the log before it and the name of the file durable, once', async () => {
+test('sync() also makes the previous log and the names of both files durable, once', async () => {
   const memory = new MemoryFileSystem()
   const fileSystem = new FaultyFileSystem(memory, { isTraced: true })
   const first = createLog(fileSystem, '/', 1)
@@ -123,7 +123,7 @@ test('a sync makes the log before it and the name of the file durable, once', as
   assert.is(readLog(crashed, '/000002.wal', 2).length, 2)
 })
 
-test('a failure to sync the log before is a failure of this one', async () => {
+test('sync() fails if the previous log cannot be synced', async () => {
   const { fileSystem } = faulty()
   const first = createLog(fileSystem, '/', 1)
   first.append(recordOfPut(1))
@@ -138,7 +138,7 @@ test('a failure to sync the log before is a failure of this one', async () => {
   assert.is(second.syncedOffset, 0)
 })
 
-test('a log before that is closed is not waited for', async () => {
+test('sync() ignores a previous log that is closed', async () => {
   const { fileSystem } = faulty()
   const first = createLog(fileSystem, '/', 1)
   first.append(recordOfPut(1))

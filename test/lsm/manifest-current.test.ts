@@ -15,7 +15,7 @@ function contents(directory: string): Record<string, string> {
   return Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'hex')]))
 }
 
-test('CURRENT has our magic, the name of the manifest and a checksum', async () => {
+test('CURRENT contains a magic number, the name of the manifest and a checksum', async () => {
   const fileSystem = new MemoryFileSystem()
   assert.is(readCurrent(fileSystem, '/'), undefined)
   await writeCurrent(fileSystem, '/', 12)
@@ -24,7 +24,7 @@ test('CURRENT has our magic, the name of the manifest and a checksum', async () 
   assert.equal(fileSystem.list('/'), ['CURRENT'])
 })
 
-test('a CURRENT that is cut off or has a flipped byte is corruption', async () => {
+test('a truncated CURRENT, or one with a flipped bit, is corruption', async () => {
   const fileSystem = new MemoryFileSystem()
   await writeCurrent(fileSystem, '/', 12)
   const bytes = readFile(fileSystem, '/CURRENT')
@@ -48,7 +48,7 @@ test('a CURRENT that is cut off or has a flipped byte is corruption', async () =
   }
 })
 
-test('after a crash CURRENT names the old manifest or the new one', async () => {
+test('after a crash during writeCurrent(), CURRENT names the old manifest or the new one', async () => {
   const fileSystem = new MemoryFileSystem()
   await writeCurrent(fileSystem, '/', 1)
   const seen = new Set<number | undefined>()
@@ -60,7 +60,7 @@ test('after a crash CURRENT names the old manifest or the new one', async () => 
   for (const crashed of fileSystem.crashStates()) assert.is(readCurrent(crashed, '/'), 2)
 })
 
-test("LevelDB's directory is recognised as another engine's, and left as it is", async () => {
+test('a directory of LevelDB is recognised and left unchanged', async () => {
   const directory = temporaryDirectory()
   const level = new ClassicLevel(directory)
   await level.put('a', '1')
@@ -72,7 +72,7 @@ test("LevelDB's directory is recognised as another engine's, and left as it is",
   assert.equal(contents(directory), before)
 })
 
-test('LevelDB does not take our directory for its own', async () => {
+test("LevelDB refuses the store's directory and changes none of its files", async () => {
   const directory = temporaryDirectory()
   const versions = await VersionSet.create(nodeFileSystem, directory)
   await versions.close()
@@ -84,9 +84,9 @@ test('LevelDB does not take our directory for its own', async () => {
   for (const name of Object.keys(before)) assert.is(after[name], before[name], name)
 })
 
-test('a newer format is not supported, and said so', async () => {
+test('a newer format of CURRENT is reported as not supported', async () => {
   const fileSystem = new MemoryFileSystem()
-  // The checksum is of the two lines in front of it, in every format.
+  // In every format the checksum is of the two lines before it.
   writeFile(fileSystem, '/CURRENT', Buffer.from('petaldb-lsm 2\nMANIFEST-000012\n2e9b2155\n'))
   assert.is(
     codeOf(() => readCurrent(fileSystem, '/')),

@@ -71,14 +71,14 @@ const edits: fc.Arbitrary<VersionEdit> = fc.record(
   { requiredKeys: ['compactionPointers', 'deletedTables', 'newTables'], noNullPrototype: true }
 )
 
-test('an edit is read as it was written', () => {
+test('decodeEdit() reads an edit as it was written', () => {
   fc.assert(
     fc.property(edits, (edit) => assert.equal(decodeEdit(payloadOf(edit), place), edit)),
     { seed, numRuns: 500 }
   )
 })
 
-test('random and flipped bytes are an edit, corruption, or of a version that is not known', () => {
+test('random and changed bytes decode as an edit, or are corruption or an unsupported version', () => {
   const flipped = fc
     .tuple(edits, fc.array(fc.tuple(fc.nat(500), fc.nat(255)), { maxLength: 3 }))
     .map(([edit, flips]) => {
@@ -95,7 +95,7 @@ test('random and flipped bytes are an edit, corruption, or of a version that is 
   )
 })
 
-test('an edit that is cut off within a field is corruption', () => {
+test('an edit truncated within a field is corruption', () => {
   const payload = payloadOf({ newTables: [{ level: 1, table: tableOf(300, 'smallest', 'the largest') }] })
   for (let length = 1; length < payload.length; length++) {
     assert.is(
@@ -106,7 +106,7 @@ test('an edit that is cut off within a field is corruption', () => {
   }
 })
 
-test('a tag, a format version or an order of keys that is not known is not supported', () => {
+test('unknown tags, format versions and comparators are reported as not supported', () => {
   assert.is(
     codeOf(() => decodeEdit(Uint8Array.of(10, 1), place)),
     'LEVEL_NOT_SUPPORTED'
@@ -128,7 +128,7 @@ test('edits that do not fit the state are corruption', () => {
     { deletedTables: [{ level: 2, number: 1 }] },
     { newTables: [{ level: 1, table: tableOf(1, 'x', 'y') }] },
     { newTables: [{ level: 1, table: tableOf(9, 'c', 'g') }] },
-    // The last key of the table that is there.
+    // Begins with the last key of the existing table.
     { newTables: [{ level: 1, table: tableOf(9, 'f', 'g') }] },
     { logNumber: 4 }
   ]
@@ -149,7 +149,7 @@ test('edits that do not fit the state are corruption', () => {
   )
 })
 
-test('level 0 is ordered newest first, deeper levels by key, and a table moves between them', () => {
+test('level 0 is ordered newest first, deeper levels by key, and an edit can move a table', () => {
   const builder = new StateBuilder()
   const tables = [tableOf(1, 'm', 'p'), tableOf(2, 'a', 'c'), tableOf(3, 'n', 'z')]
   const newTables = tables.map((meta) => ({ level: 0, table: meta }))
@@ -168,7 +168,7 @@ test('level 0 is ordered newest first, deeper levels by key, and a table moves b
   assert.is(after.nextFileNumber, 4)
 })
 
-test('a snapshot says everything that its edits said', () => {
+test('a snapshot edit restores the whole state, except compaction pointers of empty levels', () => {
   const builder = new StateBuilder()
   const pointer = { level: 1, partition: Buffer.from('!docs!'), key: Buffer.from('k') }
   const useless = { level: 2, partition: Buffer.from('!docs!'), key: Buffer.from('k') }
@@ -192,7 +192,7 @@ test('a snapshot says everything that its edits said', () => {
   assert.equal([...found.pointers.keys()], ['1/!docs!'])
 })
 
-/** The record of an edit, header first: what stands in the manifests of users. */
+/** The record of an edit, header first, as in users' manifests. */
 const golden = `
   c15d931f420000000c0000000000000000000000a754934a
   0101 02086279746577697365
@@ -203,7 +203,7 @@ const golden = `
   09060e720161027a7a8c0195010a01c801
 `
 
-test('the bytes of an edit are these', () => {
+test('the bytes of an edit are pinned', () => {
   const record = encodeEdit({
     formatVersion: 1,
     comparator: 'bytewise',

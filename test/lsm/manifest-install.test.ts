@@ -14,7 +14,7 @@ import { numbersOf, tableOf } from './version-helpers.ts'
 const directory = '/db'
 const generator = createRandom(testSeed())
 const random = (): number => generator.below(2 ** 32) / 2 ** 32
-/** A new manifest every few edits. */
+/** Replaces the manifest every few edits. */
 const options = { minRotationBytes: 150, rotationFactor: 1 }
 
 async function newDirectory(fileSystem: FileSystem): Promise<void> {
@@ -22,7 +22,7 @@ async function newDirectory(fileSystem: FileSystem): Promise<void> {
   await fileSystem.syncDirectory('/')
 }
 
-/** Writes and syncs a table's file, as a job does, and installs it at level 0. */
+/** Writes and syncs a table's file, as a job does, and installs it in level 0. */
 async function installTable(fileSystem: FileSystem, versions: VersionSet): Promise<number> {
   const number = versions.takeFileNumbers(1)
   const table = tableOf(number, 'a', 'z')
@@ -48,7 +48,7 @@ async function recoveredTables(fileSystem: FileSystem): Promise<number[]> {
   return tables
 }
 
-test('after a crash at any call every installed edit is there, and none in part', async () => {
+test('after a crash at any call, every installed edit is recovered, and each completely or not at all', async () => {
   const memory = new MemoryFileSystem()
   const states: { readonly crashed: MemoryFileSystem; readonly installed: number; readonly begun: number }[] = []
   const tables: number[] = []
@@ -82,7 +82,7 @@ test('after a crash at any call every installed edit is there, and none in part'
       found,
       found.map((_, i) => tables[i] ?? found[i])
     )
-    // What recovery returned is durable: the worst crash right after it changes nothing.
+    // The recovered state is durable: the worst crash right after the recovery changes nothing.
     const [worst] = crashed.crashStates()
     assert.equal(await recoveredTables(worst ?? crashed), found, crashed.origin)
   }
@@ -90,7 +90,7 @@ test('after a crash at any call every installed edit is there, and none in part'
   console.log(`${states.length} crash states`)
 })
 
-test('what recovery returns is durable, also after a kill that lost nothing but came before a sync', async () => {
+test('recover() makes durable what it returns, also after a kill that came before a sync', async () => {
   const memory = new MemoryFileSystem()
   const killed: MemoryFileSystem[] = []
   const fileSystem = new FaultyFileSystem(memory, { after: () => void killed.push(memory.snapshot()) })
@@ -108,7 +108,7 @@ test('what recovery returns is durable, also after a kill that lost nothing but 
   }
 })
 
-test('a manifest that has grown is written anew at close, and a crash at any call leaves one that says the same', async () => {
+test('shorten() replaces a manifest that has grown; a crash at any call leaves one with the same state', async () => {
   const memory = new MemoryFileSystem()
   const states: MemoryFileSystem[] = []
   let isClosing = false
@@ -133,7 +133,7 @@ test('a manifest that has grown is written anew at close, and a crash at any cal
   for (const crashed of [memory, ...states]) assert.equal(await recoveredTables(crashed), tables.slice(0, 1))
 })
 
-test('an edit whose nth call fails rejects, stops all later ones, and is there or not after a reopen', async () => {
+test('if the Nth call fails, its edit and all later ones reject, and a reopen finds the earlier tables', async () => {
   let outcomes = 0
   for (let at = 1; ; at++) {
     const memory = new MemoryFileSystem()
@@ -169,7 +169,7 @@ test('an edit whose nth call fails rejects, stops all later ones, and is there o
   assert.ok(outcomes > 10, `${outcomes} calls`)
 })
 
-test('creating and recovering whose nth call fails reject, leak no file, and work the next time', async () => {
+test('if the Nth call of create() or recover() fails, no file stays open and the next attempt succeeds', async () => {
   for (const recovers of [false, true]) {
     for (let at = 1; ; at++) {
       const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
@@ -193,7 +193,7 @@ test('creating and recovering whose nth call fails reject, leak no file, and wor
   }
 })
 
-test('edits are installed in the order of their calls, each after the one before', async () => {
+test('edits are installed one after another, in the order of the calls', async () => {
   const fileSystem = new MemoryFileSystem()
   await newDirectory(fileSystem)
   const versions = await VersionSet.create(fileSystem, directory)
@@ -212,7 +212,7 @@ test('edits are installed in the order of their calls, each after the one before
   await versions.close()
 })
 
-test('an edit that does not fit is refused without harm', async () => {
+test('an edit that does not fit the state is refused, and later ones are installed', async () => {
   const fileSystem = new MemoryFileSystem()
   await newDirectory(fileSystem)
   const versions = await VersionSet.create(fileSystem, directory)
@@ -230,7 +230,7 @@ test('an edit that does not fit is refused without harm', async () => {
   await versions.close()
 })
 
-test('old versions stay alive while they are retained, and their tables with them', async () => {
+test('retained versions stay alive, and so do their tables', async () => {
   const fileSystem = new MemoryFileSystem()
   await newDirectory(fileSystem)
   let unused = 0
@@ -248,7 +248,7 @@ test('old versions stay alive while they are retained, and their tables with the
   await versions.close()
 })
 
-test('a directory with tables or logs but no CURRENT is not taken for a new one', async () => {
+test('create() refuses a directory with tables or logs but without CURRENT', async () => {
   for (const name of ['000005.sst', '000007.wal']) {
     const fileSystem = new MemoryFileSystem()
     await newDirectory(fileSystem)
@@ -258,7 +258,7 @@ test('a directory with tables or logs but no CURRENT is not taken for a new one'
   }
 })
 
-test('numbers of files that are there are not given again, whoever left them', async () => {
+test('recover() does not reuse the numbers of existing files', async () => {
   const fileSystem = new MemoryFileSystem()
   await newDirectory(fileSystem)
   await (await VersionSet.create(fileSystem, directory)).close()

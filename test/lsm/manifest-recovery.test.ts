@@ -15,7 +15,7 @@ function newFileSystem(): MemoryFileSystem {
   return fileSystem
 }
 
-/** Installs a table in level 0, with a file as long as it has to be. */
+/** Installs a table in level 0, with a file of the right length. */
 async function installTable(fileSystem: MemoryFileSystem, versions: VersionSet): Promise<number> {
   const number = versions.takeFileNumbers(1)
   const table = tableOf(number, 'a', 'z')
@@ -25,7 +25,7 @@ async function installTable(fileSystem: MemoryFileSystem, versions: VersionSet):
   return number
 }
 
-/** A database with three tables; the end of the manifest after each edit, without the mark behind it. */
+/** A database with three tables; the end of each edit in the manifest, without the mark after it. */
 async function threeEdits(): Promise<{ fileSystem: MemoryFileSystem; ends: readonly number[] }> {
   const fileSystem = newFileSystem()
   const versions = await VersionSet.create(fileSystem, directory)
@@ -38,7 +38,7 @@ async function threeEdits(): Promise<{ fileSystem: MemoryFileSystem; ends: reado
   return { fileSystem, ends: ends.map((end) => end - 24) }
 }
 
-/** Tables of level 0 after recovery from these bytes of the manifest, oldest first; or the code of the error. */
+/** Tables of level 0 after recovery from a manifest of these bytes, oldest first; or the code of the error. */
 async function recoverFrom(fileSystem: MemoryFileSystem, manifest: Uint8Array): Promise<number[] | string> {
   const copy = fileSystem.snapshot()
   writeFile(copy, manifestPath, manifest)
@@ -52,7 +52,7 @@ async function recoverFrom(fileSystem: MemoryFileSystem, manifest: Uint8Array): 
   return code ?? found
 }
 
-test('what was installed comes back', async () => {
+test('recover() returns the installed state', async () => {
   const fileSystem = newFileSystem()
   const versions = await VersionSet.create(fileSystem, directory)
   const pointer = { level: 3, partition: Buffer.from('!a!'), key: Buffer.from('m') }
@@ -78,18 +78,18 @@ test('what was installed comes back', async () => {
   }
 })
 
-test('a manifest that is cut off at any byte yields the edits in front of the cut', async () => {
+test('a manifest truncated at any byte yields the edits before the cut', async () => {
   const { fileSystem, ends } = await threeEdits()
   const bytes = readFile(fileSystem, manifestPath)
   for (let length = 0; length <= bytes.length; length++) {
     const edits = ends.filter((end) => end <= length).length
-    // Without its snapshot it is none.
+    // Without the snapshot it begins with, it is not a manifest.
     const expected = edits === 0 ? 'LEVEL_CORRUPTION' : [2, 3, 4].slice(0, edits - 1)
     assert.equal(await recoverFrom(fileSystem, bytes.subarray(0, length)), expected, `${length} bytes`)
   }
 })
 
-test('a flipped byte anywhere in an installed edit is corruption', async () => {
+test('a changed byte anywhere before the last mark is corruption', async () => {
   const { fileSystem, ends } = await threeEdits()
   const bytes = readFile(fileSystem, manifestPath)
   assert.equal(await recoverFrom(fileSystem, bytes), [2, 3, 4])
@@ -100,17 +100,17 @@ test('a flipped byte anywhere in an installed edit is corruption', async () => {
       copy[at]! ^= flip
       const isInMark = ends.some((edit) => at >= edit && at < edit + 24)
       const found = await recoverFrom(fileSystem, copy)
-      // A damaged mark between edits is noticed, the last one hides nothing.
+      // Damage to a mark between edits is noticed; the last mark protects only what precedes it.
       if (at >= end) assert.equal(found, [2, 3, 4], `byte ${at}`)
       else assert.is(found, 'LEVEL_CORRUPTION', `byte ${at}${isInMark ? ' of a mark' : ''}`)
     }
   }
 })
 
-test('nothing is appended behind a torn tail', async () => {
+test('a manifest with a torn tail is replaced, not continued', async () => {
   const { fileSystem, ends } = await threeEdits()
   const bytes = readFile(fileSystem, manifestPath)
-  // The edit was written but not acknowledged; half of it is there.
+  // The last edit was not acknowledged and is there in part.
   const torn = bytes.subarray(0, (ends[3] ?? 0) - 7)
   writeFile(fileSystem, manifestPath, torn)
   const versions = await VersionSet.recover(fileSystem, directory)
@@ -125,7 +125,7 @@ test('nothing is appended behind a torn tail', async () => {
   await again.close()
 })
 
-test('a manifest that ends cleanly is continued', async () => {
+test('a manifest without a torn tail is continued', async () => {
   const { fileSystem } = await threeEdits()
   for (let round = 0; round < 3; round++) {
     const versions = await VersionSet.recover(fileSystem, directory)
@@ -138,7 +138,7 @@ test('a manifest that ends cleanly is continued', async () => {
   await versions.close()
 })
 
-test('missing tables, and tables of another size, are counted as corruption', async () => {
+test('missing tables and tables of the wrong size are reported as corruption with their count', async () => {
   const { fileSystem } = await threeEdits()
   writeFile(fileSystem, `${directory}/${tableName(2)}`, Buffer.alloc(5))
   fileSystem.remove(`${directory}/${tableName(4)}`)
@@ -151,7 +151,7 @@ test('missing tables, and tables of another size, are counted as corruption', as
   }
 })
 
-test('a manifest that is replaced when it has grown says the same', async () => {
+test('a manifest that has grown is replaced by one with the same state', async () => {
   const fileSystem = newFileSystem()
   const versions = await VersionSet.create(fileSystem, directory, { minRotationBytes: 200, rotationFactor: 2 })
   const manifests = new Set<number>()
