@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Arena, ArenaPool, chunkBytes } from '../../src/lsm/memtable/arena.ts'
 
-test('a group never spans two chunks', () => {
+test('a reservation never spans two chunks', () => {
   const arena = new Arena()
   arena.reserve(100)
   arena.commit(chunkBytes - 10)
@@ -12,7 +12,7 @@ test('a group never spans two chunks', () => {
   assert.is(arena.usedBytes, chunkBytes - 10)
 })
 
-test('a group that is larger than a chunk gets one of its own', () => {
+test('a reservation larger than a chunk gets a chunk of its own', () => {
   const arena = new Arena()
   arena.reserve(10)
   arena.commit(10)
@@ -25,7 +25,7 @@ test('a group that is larger than a chunk gets one of its own', () => {
   assert.is(arena.memoryBytes, 4 * chunkBytes)
 })
 
-test('what is reserved and not committed is handed out again', () => {
+test('space that was reserved but not committed is reserved again', () => {
   const arena = new Arena()
   arena.reserve(100)
   assert.is(arena.reserve(50).offset, 0)
@@ -33,7 +33,7 @@ test('what is reserved and not committed is handed out again', () => {
   assert.is(arena.reserve(50).offset, 50)
 })
 
-test('a snapshot shares the chunks; an arena made of it has copies under the same numbers', () => {
+test('a snapshot shares the chunks; copyOf() a snapshot has copies with the same numbers', () => {
   const arena = new Arena()
   arena.reserve(40).bytes.write('first')
   arena.commit(5)
@@ -57,7 +57,7 @@ test('a snapshot shares the chunks; an arena made of it has copies under the sam
   assert.is(pool.idleBytes, 2 * chunkBytes)
 })
 
-test('chunks go back to the pool and are used again, as many as it may keep', () => {
+test('released chunks return to the pool, which keeps and reuses as many as it may', () => {
   const pool = new ArenaPool(2 * chunkBytes)
   const arena = new Arena(pool)
   for (let i = 0; i < 3; i++) {
@@ -74,7 +74,7 @@ test('chunks go back to the pool and are used again, as many as it may keep', ()
   assert.is(pool.idleBytes, chunkBytes)
 })
 
-test('large chunks are not kept', () => {
+test('the pool does not keep oversized chunks', () => {
   const pool = new ArenaPool(16 * chunkBytes)
   const arena = new Arena(pool)
   arena.reserve(2 * chunkBytes)
@@ -82,7 +82,7 @@ test('large chunks are not kept', () => {
   assert.is(pool.idleBytes, 0)
 })
 
-test('chunks of one slab are apart, and a slab goes when none of its chunks is in use and enough are idle', () => {
+test('chunks of a slab do not overlap, and an unused slab is freed if enough chunks are idle', () => {
   const slabs: Buffer[] = []
   const pool = new ArenaPool(16 * chunkBytes, (bytes) => {
     slabs.push(Buffer.alloc(bytes))
@@ -105,7 +105,7 @@ test('chunks of one slab are apart, and a slab goes when none of its chunks is i
     for (let i = 0; i < 20; i++) assert.ok(arena.chunk(i).every((byte) => byte === i + 1))
   }
   second.release()
-  // Of the first slab some are in use, the second is idle as a whole.
+  // Some chunks of the first slab are in use; the second slab is completely idle.
   assert.is(pool.idleBytes, 13 * chunkBytes)
   const third = filled(13)
   assert.is(slabs.length, 2)
@@ -114,7 +114,7 @@ test('chunks of one slab are apart, and a slab goes when none of its chunks is i
   assert.is(pool.idleBytes, 0)
 })
 
-test('a slab that went is taken again before there is a new one', () => {
+test('a freed slab that still exists is reused before a new one is allocated', () => {
   const slabs: Buffer[] = []
   const pool = new ArenaPool(0, (bytes) => {
     slabs.push(Buffer.alloc(bytes))
@@ -134,7 +134,7 @@ test('a slab that went is taken again before there is a new one', () => {
   assert.is(second.chunk(0).buffer, slabs[1]!.buffer)
 })
 
-test('a snapshot says where in the shared memory its chunks are', () => {
+test('a snapshot contains the offsets of its chunks in the slab', () => {
   const pool = new ArenaPool(16 * chunkBytes)
   const arena = new Arena(pool)
   for (const text of ['first', 'second']) {

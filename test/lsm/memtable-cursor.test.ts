@@ -22,7 +22,7 @@ test('a cursor walks all versions of all keys in order, in any direction', () =>
   )
 })
 
-test('cursors made between inserts see what was there, and later entries have higher sequence numbers', () => {
+test('cursors opened between inserts yield all earlier entries, and later ones only with higher sequence numbers', () => {
   fc.assert(
     fc.property(fc.array(operations, { maxLength: 8 }), (batches) => {
       const filled = new FilledMemtable()
@@ -42,7 +42,7 @@ test('cursors made between inserts see what was there, and later entries have hi
   )
 })
 
-test('a cursor stays right while entries are added under it', () => {
+test('a cursor stays correct while entries are added', () => {
   const filled = new FilledMemtable()
   for (const key of ['a', 'c', 'e']) filled.put(key, 'old')
   const cursor = filled.memtable.cursor()
@@ -54,7 +54,7 @@ test('a cursor stays right while entries are added under it', () => {
   assert.equal(seen, ['a', 'c', 'e'])
 })
 
-test('keys that are sorted a slice at a time are walked in order, those added meanwhile too', () => {
+test('after sortSome() in slices, keys are walked in order, including those added meanwhile', () => {
   const filled = new FilledMemtable()
   let slices = 0
   for (let i = 0; i < 5000; i++) filled.put(`key ${(i * 7919) % 5003}`, '')
@@ -67,7 +67,7 @@ test('keys that are sorted a slice at a time are walked in order, those added me
   assert.not.ok(filled.memtable.sortSome())
 })
 
-test('get finds the newest version that is not too new', () => {
+test('get() finds the newest version that is not too new', () => {
   fc.assert(
     fc.property(operations, keys, fc.nat(45), (added, key, maxSequence) => {
       const filled = new FilledMemtable()
@@ -84,7 +84,7 @@ test('get finds the newest version that is not too new', () => {
   )
 })
 
-test('entries are read out in the order they were added', () => {
+test('entryAt() numbers entries in the order they were added', () => {
   const filled = new FilledMemtable()
   filled.put('b', '1')
   filled.put('a', '2')
@@ -103,7 +103,7 @@ test('entries are read out in the order they were added', () => {
   ])
 })
 
-test('counts entries, keys, tombstones, bytes and sequence numbers', () => {
+test('a memtable counts entries, keys, tombstones and bytes, and knows its sequence numbers', () => {
   const filled = new FilledMemtable()
   assert.ok(filled.memtable.isEmpty)
   assert.is(filled.memtable.bytes, 0)
@@ -122,7 +122,7 @@ test('counts entries, keys, tombstones, bytes and sequence numbers', () => {
   assert.is(allOf(memtable.cursor())[0]?.sequence, 2 ** 50 + 1)
 })
 
-test('knows whether it has keys in a range, both ends included', () => {
+test('hasKeysIn() tells whether there are keys in a range, both ends included', () => {
   const filled = new FilledMemtable()
   for (const key of ['b', 'd']) filled.put(key, '')
   const has = (smallest: string, largest: string) =>
@@ -135,7 +135,7 @@ test('knows whether it has keys in a range, both ends included', () => {
   assert.not.ok(new Memtable(new Arena()).hasKeysIn(Buffer.from(''), Buffer.from('z')))
 })
 
-test('an iterator after every write sees everything, however many runs there are', () => {
+test('a cursor opened after every write sees all entries, however many sorted runs there are', () => {
   const filled = new FilledMemtable()
   for (let i = 0; i < 700; i++) {
     filled.put(`key ${(i * 389) % 701}`, String(i))
@@ -145,7 +145,7 @@ test('an iterator after every write sees everything, however many runs there are
   }
 })
 
-test('a memtable in the memory of one that was released holds its own entries, and all of them', () => {
+test('a memtable that reuses the memory of a released one has exactly its own entries', () => {
   const fill = (count: number, value: string): FilledMemtable => {
     const filled = new FilledMemtable()
     for (let i = 0; i < count; i++) filled.put(`key ${(i * 7919) % count}`, value)
@@ -156,7 +156,7 @@ test('a memtable in the memory of one that was released holds its own entries, a
   past.memtable.release()
   assert.ok(past.memtable.memoryBytes < memoryBytes)
   past.memtable.release()
-  // The second gets what the first one left, the third one memory of its own.
+  // The second memtable reuses the first one's memory; the third gets memory of its own.
   for (const count of [10, 5000]) {
     const filled = fill(count, `of ${count}`)
     assert.equal(allOf(filled.memtable.cursor()), filled.sorted)

@@ -4,7 +4,7 @@ import { Arena, type ArenaPool } from '../../src/lsm/memtable/arena.ts'
 import { Memtable } from '../../src/lsm/memtable/memtable.ts'
 import { compareEntries, type TestEntry } from './cursor-cases.ts'
 
-/** A memtable and what is in it. */
+/** A memtable and its entries. */
 export class FilledMemtable {
   readonly memtable: Memtable
   readonly entries: TestEntry[] = []

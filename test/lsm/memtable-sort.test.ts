@@ -35,7 +35,7 @@ const shapes: Record<string, (number: number) => Buffer> = {
 }
 
 for (const [shape, keyOf] of Object.entries(shapes)) {
-  test(`sorts ${shape} bytewise`, () => {
+  test(`keys are sorted bytewise: ${shape}`, () => {
     const filled = new FilledMemtable()
     const distinct = new Map<string, Buffer>()
     for (let i = 0; i < 5000; i++) {
@@ -51,7 +51,7 @@ for (const [shape, keyOf] of Object.entries(shapes)) {
 }
 
 for (const [shape, keyOf] of Object.entries(shapes)) {
-  test(`merges ${shape} that came at different times`, () => {
+  test(`keys sorted at different times are merged: ${shape}`, () => {
     const filled = new FilledMemtable()
     const distinct = new Map<string, Buffer>()
     for (let i = 0; i < 2500; i++) {

@@ -15,7 +15,7 @@ import {
 
 const seed = seedOfRun()
 
-/** Deals entries out to a number of sorted runs. */
+/** Distributes entries over sorted runs. */
 function deal(added: readonly Omit<TestEntry, 'sequence'>[], choices: readonly number[], runs: number): TestEntry[][] {
   const dealt: TestEntry[][] = Array.from({ length: runs }, () => [])
   added.forEach((operation, i) => {
@@ -26,7 +26,7 @@ function deal(added: readonly Omit<TestEntry, 'sequence'>[], choices: readonly n
 
 const choices = fc.array(fc.nat(40), { minLength: 1, maxLength: 40 })
 
-test('a merge walks the entries of all children in order, with turns at any point', () => {
+test('a merging cursor walks the entries of all children in order, and can change direction anywhere', () => {
   fc.assert(
     fc.property(operations, choices, fc.integer({ min: 1, max: 41 }), steps, (added, dealing, count, walk) => {
       const runs = deal(added, dealing, count)
@@ -37,7 +37,7 @@ test('a merge walks the entries of all children in order, with turns at any poin
   )
 })
 
-test('merges of merges are merges', () => {
+test('merging cursors can be merged', () => {
   fc.assert(
     fc.property(operations, choices, steps, (added, dealing, walk) => {
       const runs = deal(added, dealing, 6)
@@ -53,7 +53,7 @@ test('merges of merges are merges', () => {
   )
 })
 
-test('a merge of nothing has no entries', () => {
+test('a merge of no cursors, or of empty ones, has no entries', () => {
   const cursor = mergeCursors([])
   cursor.seekToFirst()
   assert.not.ok(cursor.isValid)
@@ -62,12 +62,12 @@ test('a merge of nothing has no entries', () => {
   assert.equal(allOf(new MergingCursor([new ArrayCursor([]), new ArrayCursor([])])), [])
 })
 
-test('a single child is its own merge', () => {
+test('mergeCursors() returns a single child itself', () => {
   const child = new ArrayCursor([])
   assert.is(mergeCursors([child]), child)
 })
 
-test('closing a merge closes its children', () => {
+test('closing a merging cursor closes its children', () => {
   const children = [new ArrayCursor([]), new ArrayCursor([])]
   const cursor = mergeCursors(children)
   cursor.close()

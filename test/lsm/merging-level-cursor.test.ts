@@ -16,7 +16,7 @@ import {
 
 const seed = seedOfRun()
 
-/** A level of tables, and how many of them are open. */
+/** A level of tables that records the opened ones. */
 class TestLevel {
   readonly tables: readonly TableMeta[]
   readonly opened: ArrayCursor[] = []
@@ -46,7 +46,7 @@ class TestLevel {
   }
 }
 
-/** Cuts sorted entries into tables; the versions of a key stay together. */
+/** Splits sorted entries into tables; the versions of a key stay together. */
 function cut(sorted: readonly TestEntry[], sizes: readonly number[]): TestEntry[][] {
   const tables: TestEntry[][] = []
   for (const entry of sorted) {
@@ -74,7 +74,7 @@ test('a level is walked like one table, with at most one of its tables open', ()
   )
 })
 
-test('no table is opened before it is needed', () => {
+test('a level cursor opens no table before it is needed', () => {
   const entry = (key: string): TestEntry => ({ key: Buffer.from(key), sequence: 1, kind: 1, value: Buffer.alloc(0) })
   const level = new TestLevel([[entry('a')], [entry('c')], [entry('e')]])
   const cursor = level.cursor()

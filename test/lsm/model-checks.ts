@@ -8,7 +8,7 @@ import { colors, type LookupSpec, type Operation, prefixes, type ScanSpec, type 
 import { type Content, entriesIn, type ModelEntry, ModelIterator } from './model-state.ts'
 import type { Subject } from './model-subject.ts'
 
-/** A snapshot, or the present, and what is to be seen in it. */
+/** A snapshot, or undefined for the present, and its expected content. */
 export interface Moment {
   readonly snapshot: AbstractSnapshot | undefined
   readonly content: Content
@@ -18,7 +18,7 @@ export function inPresent(content: Content): Moment {
   return { snapshot: undefined, content }
 }
 
-/** As abstract-level takes them; an absent snapshot may not be given as undefined. */
+/** Options for abstract-level, which refuses `snapshot: undefined`. */
 export function scanOptions({ range, reverse, limit }: ScanSpec, { snapshot }: Moment) {
   return { ...range, reverse, limit, ...withSnapshot(snapshot) }
 }
@@ -105,10 +105,10 @@ export async function checkScan(
   }
 }
 
-/** Says what an entry has, by parsing it; knows any field. */
+/** Finds the values of any field by parsing entries. */
 const oracle = createExtractor({ fields: [], zones: [] })
 
-/** A lookup is a full scan, newest first; what is outside the key ranges has not what was asked for. */
+/** A lookup must return what a full scan finds, newest first, and the key ranges must contain all of it. */
 export async function checkLookup(
   db: LsmLevel<string, string>,
   { question, space, limit, reverse }: LookupSpec,
@@ -149,7 +149,7 @@ function pairOf(question: Exclude<LookupSpec['question'], { kind: 'range' }>) {
   return question.kind === 'color' ? ['color', colors[question.color]] : ['mixed', question.value]
 }
 
-/** The whole of a moment, in every space, in both directions, by point reads and by lookups; and the files behind it. */
+/** Checks all of a moment, in every space: in both directions, by point reads and by lookups; and runs verify(). */
 export async function checkEverything(subject: Subject, moment: Moment): Promise<void> {
   const { db } = subject
   const options = withSnapshot(moment.snapshot)

@@ -1,4 +1,4 @@
-/** Histories on which a store once differed from the model. */
+/** Histories for which the store once differed from the model. */
 import { test } from 'uvu'
 import type { Operation } from './model-operations.ts'
 import { play } from './model-player.ts'
@@ -7,7 +7,7 @@ import { valueSettings } from './model-settings.ts'
 const document = (filler: number, mixed: string[] = []) => ({ kind: 'document', color: 0, mixed, filler }) as const
 const text = { kind: 'text', text: '' } as const
 
-test('a tombstone that a merge moves into a table that clear() drops lets no older value of the key come back', async () => {
+test('an older value does not come back when clear() drops the table with its tombstone', async () => {
   const synced = { kind: 'write', sync: true, form: 'single' } as const
   const history: Operation[] = [
     { ...synced, batches: [[{ space: 0, key: '0000', value: document(469) }]] },

@@ -1,4 +1,4 @@
-/** What users do to a store, at random: small key spaces, so that everything meets everything. */
+/** Random operations on a store, over key spaces so small that they often meet on a key. */
 import fc from 'fast-check'
 import type { ModelRange } from './model-state.ts'
 
@@ -9,7 +9,7 @@ const hex = (text: string): string => Buffer.from(text).toString('hex')
 
 export const sublevels = ['p', 'q']
 
-/** What stands before the keys of a space, in hexadecimal. */
+/** Prefix of the keys of a space, in hexadecimal. */
 export const prefixes: Readonly<Record<Space, string>> = { 0: '', 1: hex('!p!'), 2: hex('!q!') }
 
 export type ValueSpec =
@@ -25,7 +25,7 @@ export type ValueSpec =
 export interface WriteSpec {
   readonly space: Space
   readonly key: string
-  /** Undefined for a delete. */
+  /** Undefined for a deletion. */
   readonly value: ValueSpec | undefined
 }
 
@@ -53,7 +53,7 @@ export interface LookupSpec {
 type Bound = number | string | undefined
 
 export type Operation =
-  /** Handed in together, each a batch of its own. */
+  /** Concurrent batches. */
   | {
       readonly kind: 'write'
       readonly batches: readonly (readonly WriteSpec[])[]
@@ -84,11 +84,11 @@ export type Operation =
   | { readonly kind: 'rebuildFilters' }
   | { readonly kind: 'flush' }
   | { readonly kind: 'compact'; readonly start: string; readonly end: string }
-  /** Turns of the event loop in which flushes and merges get on. */
+  /** Turns of the event loop, in which flushes and merges proceed. */
   | { readonly kind: 'pause'; readonly turns: number }
-  /** With another of the option sets, if there are several. */
+  /** With one of the setting's option sets. */
   | { readonly kind: 'reopen'; readonly variant: number }
-  /** While these are being written; `seed` decides what is left of what was not synced. */
+  /** A power failure while these batches are being written; `seed` decides how much unsynced data is left. */
   | {
       readonly kind: 'crash'
       readonly batches: readonly (readonly WriteSpec[])[]
@@ -104,13 +104,13 @@ type ScanForm = 'next' | 'all' | 'keys' | 'values'
 
 export const colors = ['red', 'green', 'blue', 'grey', 'none has it'] as const
 
-/** Empty, prefixes of one another, at the borders of the key space, long. */
+/** Empty keys, prefixes of one another, keys at the borders of the key space, a long key. */
 const shortKeys = [
   ...['', '00', '0000', '61', '6100', '61ff', '62', 'fe', 'ff', 'ffff'],
   ...Array.from({ length: 12 }, (_, i) => hex(`key${i}`)),
   hex('k'.repeat(200))
 ]
-/** Next to the sublevels' keys; `!p"` itself is left out, which abstract-level takes for a key of the sublevel. */
+/** Next to the sublevels' keys; without `!p"`, which abstract-level takes for a key of the sublevel. */
 const borderKeys = ['!', '!p', '!p"0', '!q', '!q!!', '~'].map(hex)
 
 const space = fc.constantFrom<Space[]>(0, 0, 1, 2)
@@ -180,9 +180,9 @@ const scan = (snapshots: fc.Arbitrary<number | undefined>): fc.Arbitrary<ScanSpe
     })
   )
 
-/** Of few keys: a store that is emptied all the time tests nothing. */
+/** Clears few keys: a store that is always empty tests nothing. */
 const clearing = scan(snapshot).map((spec) => (spec.limit < 0 ? { ...spec, limit: 5 } : spec))
-/** … but for now and then: tables are dropped. */
+/** Without a limit, so that tables are dropped. */
 const emptying = scan(fc.constant(undefined)).map((spec) => ({ ...spec, limit: -1 }))
 
 const bound = fc.oneof(scalar, fc.constant(undefined))
@@ -275,5 +275,5 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   }
 )
 
-/** 120 operations on average; what fails is cut down to the few that matter. */
+/** 120 operations on average; a failing history is shrunk to the few that matter. */
 export const histories: fc.Arbitrary<Operation[]> = fc.array(operation, { minLength: 1, maxLength: 239, size: 'max' })

@@ -1,8 +1,8 @@
 /**
- * Plays a history on a store and on the model, and compares after each operation what can be compared.
+ * Plays a history on a store and on the model, and compares the results of each operation.
  *
- * Beside the answers: reads that were asked for before a write do not see it, snapshots and open iterators stay as they
- * are through flushes, merges and clears, a crash takes nothing but a suffix of what was not durable.
+ * It also checks that reads called before a write do not see it, that snapshots and open iterators keep their state
+ * through flushes, merges and clears, and that a crash loses only a suffix of the writes that were not durable.
  */
 import type { AbstractIterator, AbstractSnapshot } from 'abstract-level'
 import * as assert from 'uvu/assert'
@@ -27,7 +27,7 @@ interface OpenIterator {
   readonly snapshot: AbstractSnapshot | undefined
 }
 
-/** @throws with the operation at which store and model differ */
+/** @throws an error that names the operation at which store and model differ */
 export async function play(setting: Setting, history: readonly Operation[]): Promise<void> {
   const player = new Player(setting)
   try {
@@ -50,7 +50,7 @@ class Player {
   readonly #model = new Model()
   #snapshots: { readonly snapshot: AbstractSnapshot; readonly content: Content }[] = []
   #iterators: OpenIterator[] = []
-  /** Of the last document: no two are alike. */
+  /** Number of the last document; makes each one unique. */
   #serial = 0
 
   constructor(setting: Setting) {
@@ -114,7 +114,7 @@ class Player {
     }
   }
 
-  /** Everything once more, in the present, in each snapshot, and after reopening. */
+  /** Checks everything in each snapshot, in the present, and after reopening. */
   async finish(): Promise<void> {
     for (const { snapshot, content } of this.#snapshots) await checkEverything(this.#subject, { snapshot, content })
     await checkEverything(this.#subject, inPresent(this.#model.content))
@@ -198,7 +198,7 @@ class Player {
   async #closeSnapshot(index: number): Promise<void> {
     const [closed] = this.#snapshots.splice(index % this.#snapshots.length, 1)
     if (closed === undefined) return
-    // Whoever reads in a snapshot that is closed gets an error.
+    // Iterators of a closed snapshot would throw.
     const orphans = this.#iterators.filter(({ snapshot }) => snapshot === closed.snapshot)
     this.#iterators = this.#iterators.filter((open) => !orphans.includes(open))
     await Promise.all(orphans.map(({ iterator }) => iterator.close()))
@@ -224,7 +224,7 @@ class Player {
     await this.#opened(() => openAgain(variant))
   }
 
-  /** What recovery returns, it has made durable. */
+  /** Opens the store and compares it with the model. Recovery has made durable what it returns. */
   async #opened(open: () => Promise<void>): Promise<void> {
     this.#snapshots = []
     this.#iterators = []

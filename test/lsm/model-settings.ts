@@ -1,9 +1,9 @@
-/** Option sets under which a hundred operations go through every part of the store. */
+/** Option sets under which a hundred operations reach every part of the store. */
 import type { StoreOptions, ValueOptions } from '../../src/lsm/index.ts'
 import { jsonExtractor } from '../../src/lsm/value/json-extractor.ts'
 import type { Setting } from './model-subject.ts'
 
-/** A few writes fill a memtable, a few memtables fill a level. */
+/** A few writes fill a memtable, and a few memtables fill a level. */
 const tiny: StoreOptions = {
   writeBufferSize: 600,
   blockSize: 150,
@@ -19,7 +19,7 @@ function withValues(values: Omit<ValueOptions, 'extractor'>, options: StoreOptio
   return { variants: [{ ...tiny, ...options, values: { extractor, filterBits: 512, filterHashes: 3, ...values } }] }
 }
 
-/** By what they are about; in memory, where jobs run in slices of this thread. */
+/** Extreme sizes. Up to `filterSettings`, stores are in memory, where jobs run in slices on this thread. */
 export const sizeSettings: Readonly<Record<string, Setting>> = {
   'tiny memtables': { variants: [{ ...tiny, writeBufferSize: 1 }] },
   'tiny blocks': { variants: [{ ...tiny, blockSize: 1, blockRestartInterval: 1 }] },
@@ -28,7 +28,7 @@ export const sizeSettings: Readonly<Record<string, Setting>> = {
   'no compression, no key filters': { variants: [{ ...tiny, compression: false, keyFilterBits: 0 }] }
 }
 
-/** Levels, partitions, and changes of mind. */
+/** Levels, partitions, and options that change. */
 export const levelSettings: Readonly<Record<string, Setting>> = {
   'a table for every key': { variants: [{ ...tiny, maxFileSize: 1 }] },
   'writers that are stopped': {
@@ -61,7 +61,7 @@ export const valueSettings: Readonly<Record<string, Setting>> = {
   'sliced index, block filters': withValues({ index: 'sliced', blockFilterBits: 8 }, { level0CompactionTrigger: 1 })
 }
 
-/** With filters that help little, or not at all. */
+/** With filters that help little or not at all. */
 export const filterSettings: Readonly<Record<string, Setting>> = {
   'filters that are full': withValues({ filterBits: 8, filterHashes: 1, blockFilterBits: 1 }, { partitionDepth: 1 }),
   'filters beyond their budget': withValues({ filterMemory: 0 }, { cacheSize: 1, maxOpenFiles: 2 }),
@@ -86,7 +86,7 @@ export const filterSettings: Readonly<Record<string, Setting>> = {
   }
 }
 
-/** On disk: jobs run in the worker. */
+/** On disk, where jobs run in the worker. */
 export const diskSettings: Readonly<Record<string, Setting>> = {
   'tiny memtables and tables on disk': { isReal: true, variants: [{ ...tiny, writeBufferSize: 1 }] },
   'partitions and values on disk': {

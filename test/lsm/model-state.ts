@@ -1,24 +1,24 @@
 /**
- * What a store should hold: a sorted map with frozen snapshots, and what of it is durable.
+ * What a store should contain: a sorted map with frozen snapshots, some of whose writes are not durable yet.
  *
- * Keys are hexadecimal text, whose order is that of the bytes they stand for.
+ * Keys are hexadecimal text, which sorts like the bytes it represents.
  */
 
-/** A key with its value, or a key that is deleted. */
+/** A put or a deletion. */
 export interface ModelWrite {
   readonly key: string
-  /** Undefined for a delete. */
+  /** Undefined for a deletion. */
   readonly value: string | undefined
 }
 
 export interface ModelEntry {
   readonly key: string
   readonly value: string
-  /** Grows with every operation of every write: what is newer has the larger one. */
+  /** Grows with every operation of every write: newer entries have larger numbers. */
   readonly order: number
 }
 
-/** Never changed: every write makes another one. */
+/** Immutable: every write makes a new one. */
 export type Content = ReadonlyMap<string, ModelEntry>
 
 export interface ModelRange {
@@ -31,11 +31,11 @@ export interface ModelRange {
 export class Model {
   /** Content after each write that may still be lost; the first is durable. */
   #states: Content[] = [new Map()]
-  /** Writes before those states. */
+  /** Number of writes up to the first of those states. */
   #forgotten = 0
   #order = 0
 
-  /** After all writes. */
+  /** Content after all writes. */
   get content(): Content {
     return this.#states.at(-1)!
   }
@@ -45,7 +45,7 @@ export class Model {
     return this.#forgotten + this.#states.length - 1
   }
 
-  /** A batch, atomic. Returns its number. */
+  /** Applies an atomic batch and returns its number. */
   write(operations: readonly ModelWrite[]): number {
     const next = new Map(this.content)
     for (const { key, value } of operations) {
@@ -57,7 +57,7 @@ export class Model {
     return this.lastWrite
   }
 
-  /** This write and all before it survive whatever happens. */
+  /** Marks this write and all earlier ones as durable. */
   makeDurable(write = this.lastWrite): void {
     const gone = write - this.#forgotten
     if (gone <= 0) return
@@ -66,14 +66,14 @@ export class Model {
   }
 
   /**
-   * After a crash: a suffix of the writes that are not durable may be lost, nothing else.
-   * @returns whether what was found is such a state; the model goes on from it
+   * Adopts the content found after a crash, which may lack only a suffix of the writes that are not durable.
+   * @returns whether that is so; if not, the model is unchanged
    */
   recover(found: readonly (readonly [key: string, value: string])[]): boolean {
     const at = this.#states.findLastIndex((state) => isSame(state, found))
     if (at < 0) return false
     this.#states = [this.#states[at]!]
-    // Numbers are not used again: somebody may still hold those of the lost writes.
+    // Numbers are not reused: callers may still hold those of lost writes.
     this.#forgotten = this.#order
     return true
   }
@@ -83,7 +83,7 @@ function isSame(content: Content, found: readonly (readonly [string, string])[])
   return content.size === found.length && found.every(([key, value]) => content.get(key)?.value === value)
 }
 
-/** Entries of a range in the order of their keys, their keys without the prefix. */
+/** Entries of a range in key order, with keys without the prefix. */
 export function entriesIn(content: Content, prefix: string, range: ModelRange): ModelEntry[] {
   const entries: ModelEntry[] = []
   for (const entry of content.values()) {
@@ -94,7 +94,7 @@ export function entriesIn(content: Content, prefix: string, range: ModelRange): 
   return entries.sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-/** Lower bounds that are given twice do not occur. */
+/** REQUIRES: at most one lower and one upper bound. */
 export function isWithin(key: string, { gt, gte, lt, lte }: ModelRange): boolean {
   if (gt !== undefined && key <= gt) return false
   if (gte !== undefined && key < gte) return false
@@ -131,7 +131,7 @@ export class ModelIterator {
     return this.#entries.slice(this.#at, this.#at + Math.min(count, this.#left))
   }
 
-  /** A target out of range ends it. */
+  /** A target out of range ends the iterator. */
   seek(target: string): void {
     const isAtOrBehind = ({ key }: ModelEntry) => (this.#isReverse ? key <= target : key >= target)
     const at = isWithin(target, this.#range) ? this.#entries.findIndex(isAtOrBehind) : -1

@@ -1,4 +1,4 @@
-/** The store that a history is played on: in memory, where it can crash, or in a real directory with its worker. */
+/** The store that a history is played on: in memory, where it can crash, or on disk, with the worker. */
 import { rmSync } from 'node:fs'
 import type { AbstractLevel } from 'abstract-level'
 import { EncodedBatch, LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { prefixes, type Space, sublevels, type WriteForm, type WriteSpec } from './model-operations.ts'
 
 export interface Setting {
-  /** The first at the beginning, any of them at each reopening. */
+  /** The first is used at the beginning, any of them at each reopening. */
   readonly variants: readonly StoreOptions[]
   /** On disk. Default: in memory. */
   readonly isReal?: boolean
@@ -23,7 +23,7 @@ export class Subject {
   readonly #location: string
   #db!: LsmLevel<string, string>
   #spaces: readonly Level[] = []
-  /** Used again at once, as its users do. */
+  /** Reused at once, as callers may. */
   readonly #encoded = new EncodedBatch()
 
   constructor(setting: Setting) {
@@ -51,9 +51,9 @@ export class Subject {
     const fileSystem = this.#disk === undefined ? {} : { fileSystem: this.#disk }
     this.#db = new LsmLevel<string, string>(this.#location, { ...options, ...fileSystem, ...encodings })
     const inner = sublevels.map((name) => this.#db.sublevel<string, string>(name, encodings))
-    // The type of hooks makes a sublevel, and a subclass, no subtype.
+    // Because of the type of its hooks, neither a sublevel nor a subclass is a subtype.
     this.#spaces = [this.#db, ...inner] as unknown as Level[]
-    // What is deferred until a database is open would read later than it was asked.
+    // Reads that are deferred until a database is open would see a later state than that at their call.
     for (const space of this.#spaces) await space.open()
   }
 
@@ -61,12 +61,12 @@ export class Subject {
     await this.#db.close()
   }
 
-  /** A batch in one of the forms that users have for it. */
+  /** Writes a batch by one of the methods for it. */
   write(batch: readonly (WriteSpec & { readonly text: string })[], form: WriteForm, sync: boolean): Promise<void> {
     const [only] = batch
     if (form === 'single' && only !== undefined && batch.length === 1) {
       const space = this.space(only.space)
-      // The option is this store's, and a sublevel hands it on.
+      // `sync` is an option of this store, which a sublevel passes on.
       const options = { sync } as object
       return only.value === undefined ? space.del(only.key, options) : space.put(only.key, only.text, options)
     }
@@ -98,8 +98,8 @@ export class Subject {
   }
 
   /**
-   * The power fails now. Who uses the store may see it fail or not.
-   * @returns opens what is left
+   * Simulates a power failure at this moment; calls in progress may succeed or fail.
+   * @returns a function that opens what is left
    */
   crash(seed: number): (variant: number) => Promise<void> {
     const random = createRandom(seed)

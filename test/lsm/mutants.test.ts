@@ -10,12 +10,12 @@ interface Mutant {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-// A module of data without types.
+// A data module without types.
 const list = new URL('./mutants/index.mjs', import.meta.url).href
 const { mutants } = (await import(list)) as { mutants: Record<string, readonly Mutant[]> }
 const all = Object.values(mutants).flat()
 
-test('every mutant still has its one place in the source, and tests to catch it', () => {
+test('every edit of a mutant has exactly one place in the source, and its test files exist', () => {
   for (const { claim, edits, tests } of all) {
     for (const { file, find, replace } of edits) {
       const places = readFileSync(root + file, 'utf8').split(find).length - 1
@@ -27,7 +27,7 @@ test('every mutant still has its one place in the source, and tests to catch it'
   }
 })
 
-test('claims are told apart', () => {
+test('the claims of mutants are unique', () => {
   assert.is(new Set(all.map(({ claim }) => claim)).size, all.length)
 })
 
