@@ -35,11 +35,11 @@ function table(text: string, number: number): TableMeta {
 
 interface Settings {
   readonly limits?: Partial<CompactionLimits>
-  /** The last merge out of the level that is over its target ended there. */
+  /** Where the last merge out of the level over its target ended. */
   readonly pointer?: string
 }
 
-/** Tables, apart by spaces, of some levels, apart by bars; level 0 newest first. What is picked as `describe` writes it. */
+/** Levels are separated by bars, tables by spaces, level 0 newest first; `pick` is in the format of `describe`. */
 type Case = readonly [claim: string, levels: string, pick: string | undefined, settings?: Settings]
 
 function versionOf(text: string) {
@@ -73,34 +73,34 @@ function describe(picked: Pick): string {
 }
 
 const cases: readonly Case[] = [
-  ['nothing to do in an empty store', '', undefined],
-  ['nothing to do below the trigger', '0: a-z a-z a-z', undefined],
+  ['an empty store has nothing to merge', '', undefined],
+  ['level 0 is not merged below the trigger', '0: a-z a-z a-z', undefined],
   [
-    'a table of nothing but tombstones goes down below the trigger, with what it may hide',
+    'a table of tombstones only is merged down below the trigger, with the tables it may hide entries of',
     '0: a-c:10:100% a-d:40 | 6: b:20 x:20',
     '0: a-c a-d + 6: b ⇒ 6'
   ],
-  ['it waits where that is more than a table to write', '0: a-c:10:100% | 6: b:95', undefined],
-  ['it waits for the trigger where others are many', '0: a-c:10:100% x-y:95', undefined],
-  ['a table with something else in it waits for the trigger', '0: a-c:10:90%', undefined],
+  ['a table of tombstones only waits if more than one table would be written', '0: a-c:10:100% | 6: b:95', undefined],
+  ['a table of tombstones only waits if level 0 is larger than one table', '0: a-c:10:100% x-y:95', undefined],
+  ['a table with tombstones and values waits for the trigger', '0: a-c:10:90%', undefined],
   ['tables that overlap nothing move to the last level, several at once', '0: g-h e-f c-d a-b', '0→6: a-b c-d e-f g-h'],
-  ['appended tables move behind what is there', '0: q r s t | 6: a-c d-p', '0→6: q r s t'],
-  ['a table that others of level 0 overlap does not move', '0: a-c b-d m n | 6: x', '0→6: m n'],
+  ['appended tables move to the last level, after the existing ones', '0: q r s t | 6: a-c d-p', '0→6: q r s t'],
+  ['a table that overlaps others of level 0 does not move', '0: a-c b-d m n | 6: x', '0→6: m n'],
   ['a table full of tombstones is not moved to the last level', '0: a:100:90% b c d', '0→6: b c d'],
   [
-    'level 0 is merged into the base level when it is as large',
+    'level 0 is merged into the base level once it is as large',
     '0: a-z a-z a-z a-z | 6: a-f:150 g-z:150',
     '0: a-z a-z a-z a-z + 6: a-f g-z ⇒ 6'
   ],
   ['level 0 waits while the base level is much larger', '0: a-z a-z a-z a-z | 6: a-f:300 g-z:300', undefined],
   [
-    'what is not overlapped below does not count and is not rewritten',
+    'tables of the base level that level 0 does not overlap do not count and are not rewritten',
     '0: a-c a-c a-c a-c | 6: a-f:300 g-z:9000',
     '0: a-c a-c a-c a-c + 6: a-f ⇒ 6',
     { limits: { level1Bytes: 10_000 } }
   ],
   [
-    'many runs of like size become one run',
+    'many runs of similar size are merged into one run',
     '0: a-z a-z a-z a-z a-z a-z a-z a-z | 6: a-z:900',
     '0: a-z a-z a-z a-z a-z a-z a-z a-z ⇒ 0'
   ],
@@ -111,117 +111,134 @@ const cases: readonly Case[] = [
     { limits: { level1Bytes: 10_000 } }
   ],
   [
-    'only the oldest runs go down when all are too much for one merge',
+    'only the oldest runs are merged down if all are too much for one merge',
     '0: a-v:3000 a-w:3000 a-x:3000 a-y:3000 | 6: a-z:900',
     '0: a-x a-y + 6: a-z ⇒ 6'
   ],
   [
-    'tombstones weigh what they free',
+    'tombstones count as the bytes that they free',
     '0: a-z:100:90% a-z:100:90% a-z:100:90% a-z:100:90% | 6: a-z:720',
     '0: a-z a-z a-z a-z + 6: a-z ⇒ 6'
   ],
   [
-    'tables of the levels between go along, and what these overlap',
+    'a merge includes overlapping tables of the levels between, and what these overlap',
     '0: d-e:900 d-e:900 d-e:900 d-e:900 | 3: e-m:50 | 4: l-s:50 | 6: a-b r-t',
     '0: d-e d-e d-e d-e + 3: e-m + 4: l-s + 6: r-t ⇒ 6',
     { limits: { level1Bytes: 10_000 } }
   ],
   [
-    'partitions are counted apart',
+    'runs of level 0 are counted by partition',
     '0: !a!1-!a!5 !b!1-!b!5 !a!2-!a!6 !b!2-!b!6 !a!1-!a!9 !b!3-!b!4',
     undefined,
     { limits: { partitionDepth: 1 } }
   ],
   [
-    'a merge takes the tables of its partition only',
+    'a merge takes only the tables of its partition',
     '0: !b!1-!b!5 !a!1-!a!5 !a!2-!a!6 !a!1-!a!9 !a!3-!a!4 | 6: !a!1-!a!8 !b!0-!b!9',
     '0: !a!1-!a!5 !a!2-!a!6 !a!1-!a!9 !a!3-!a!4 + 6: !a!1-!a!8 ⇒ 6',
     { limits: { partitionDepth: 1 } }
   ],
   [
-    'a level over its target gives the table that overlaps least',
+    'a level over its target gives up the table that overlaps least',
     '5: a-c:400 d-f:400 g-i:400 | 6: a-b:900 c-d:900 e-f:900 g-h:900 i-k:500',
     '5: g-i + 6: g-h i-k ⇒ 6'
   ],
   [
-    'of tables that overlap as much, the first behind the pointer goes',
+    'of tables that overlap equally, the first one after the pointer is merged',
     '5: a-c:400 d-f:400 g-i:400 | 6: a-c:900 d-f:900 g-i:900 x:2000',
     '5: d-f + 6: d-f ⇒ 6',
     { limits: { maxFileBytes: 20 }, pointer: 'c' }
   ],
   [
-    'a merge takes neighbours along that cost no more',
+    'a merge includes neighbours that do not raise its cost per byte',
     '5: a:400 b:400 c:400 | 6: a-b:1000 c:5000',
     '5: a b + 6: a-b ⇒ 6'
   ],
   ['a table that overlaps nothing below is moved, not merged', '5: a-c:600 d-f:600 | 6: a-c:900 x:5000', '5→6: d-f'],
-  ['a level above the base is emptied', '2: a-c | 6: a-z:500', '2→5: a-c'],
-  ['a table that overlaps very much one level beyond is not moved', '0: a-d e f g | 6: b-c:1500', '0→6: e f g'],
+  ['a level above the base level is emptied', '2: a-c | 6: a-z:500', '2→5: a-c'],
   [
-    'a table moves as deep as it overlaps nothing',
+    'a table is not moved into a level if it overlaps too much of the next one',
+    '0: a-d e f g | 6: b-c:1500',
+    '0→6: e f g'
+  ],
+  [
+    'a table moves as deep as it can without overlaps',
     '0: a-d e-h i-l m-p | 6: b:300 f:300 k:300 o:300',
     '0→5: a-d e-h i-l m-p'
   ],
   ['tombstones wait while they free little', '5: a-c:10:90% | 6: a-c:500 x:1500', undefined],
   [
-    'tombstones go when they free a quarter of what is rewritten',
+    'tombstones are merged down when they free a quarter of what is rewritten',
     '5: a-c:150:90% | 6: a-c:500 x:1500',
     '5: a-c + 6: a-c ⇒ 6'
   ],
-  ['tombstones with nothing below go at once', '5: a-c:10:90% | 6: x:1500', '5: a-c ⇒ 6']
+  ['tombstones with nothing below are dropped at once', '5: a-c:10:90% | 6: x:1500', '5: a-c ⇒ 6']
 ]
 
 for (const [claim, levels, expected, settings] of cases) test(claim, () => assert.is(pick(levels, settings), expected))
 
-/** Tables of the last level, oldest first unless `ages` says how old each is; the limit of a table is 100 bytes. */
+/** Tables of the last level, oldest first unless `ages` orders them (greater is newer); a table has at most 100 bytes. */
 type JoinCase = readonly [claim: string, tables: string, pick: string | undefined, ages?: readonly number[]]
 
 const joinCases: readonly JoinCase[] = [
-  ['eight small neighbours become one', 'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10', '6: a b c d e f g h ⇒ 6'],
-  ['seven of them stay', 'a:10 b:10 c:10 d:10 e:10 f:10 g:10', undefined],
+  ['eight neighbours are joined', 'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10', '6: a b c d e f g h ⇒ 6'],
+  ['seven neighbours are not joined', 'a:10 b:10 c:10 d:10 e:10 f:10 g:10', undefined],
   [
-    'as many as fit in one table',
+    'as many neighbours are joined as fit into one table',
     'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10 i:10 j:5 k:10',
     '6: a b c d e f g h i j ⇒ 6'
   ],
-  ['large ones keep them apart', 'a:10 b:10 c:10 d:10 e:100 f:10 g:10 h:10 i:10', undefined],
   [
-    'one that is larger than the others together is not written again for them',
+    'neighbours on both sides of a large table are not joined',
+    'a:10 b:10 c:10 d:10 e:100 f:10 g:10 h:10 i:10',
+    undefined
+  ],
+  [
+    'a table larger than the others together is left out',
     'a:50 b:5 c:5 d:5 e:5 f:5 g:5 h:5 i:5',
     '6: b c d e f g h i ⇒ 6'
   ],
-  ['… and is when it is not', 'a:50 b:5 c:5 d:5 e:5 f:5 g:5 h:5 i:15', '6: a b c d e f g h i ⇒ 6'],
   [
-    'those that did not come in the order of their keys stay: more will come between them',
+    'a table not larger than the others together is included',
+    'a:50 b:5 c:5 d:5 e:5 f:5 g:5 h:5 i:15',
+    '6: a b c d e f g h i ⇒ 6'
+  ],
+  [
+    'neighbours not written in key order are not joined, as more may come between them',
     'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10',
     undefined,
     [1, 2, 3, 4, 2, 3, 4, 5]
   ],
-  ['so do those of one age, as threads make them', 'a:5 b:5 c:5 d:5 e:5 f:5 g:5 h:5', undefined, Array(8).fill(0)],
   [
-    'neighbours are of one partition, with no other between them',
+    'neighbours of the same age, as threads write them, are not joined',
+    'a:5 b:5 c:5 d:5 e:5 f:5 g:5 h:5',
+    undefined,
+    Array(8).fill(0)
+  ],
+  [
+    'tables of different partitions are not joined',
     '!a!1:10 !a!2:10 !a!3:10 !a!4:10 !b!1:10 !b!2:10 !b!3:10 !b!4:10',
     undefined
   ],
   [
-    'those on both sides of a partition are no neighbours',
+    'tables on both sides of a partition are not joined',
     '!1:10 !2:10 !3:10 !4:10 !5!1:10 !6:10 !7:10 !8:10 !9:10',
     undefined
   ]
 ]
 
 for (const [claim, tables, expected, ages] of joinCases) {
-  test(`of small tables of the last level ${claim}`, () => assert.is(pickOfAges(6, tables, ages), expected))
+  test(`small tables of the last level: ${claim}`, () => assert.is(pickOfAges(6, tables, ages), expected))
 }
 
-test('small tables of several partitions that are one in level 0 stay apart: no table spans two of them', () => {
+test('small tables are joined only within a partition, even if a table of level 0 spans several', () => {
   const levels = '0: !a!1-!c!9 !b!5 !c!5 | 6: !a!1:10 !a!2:10 !a!3:10 !b!1:10 !b!2:10 !b!3:10 !c!1:10 !c!2:10 !c!3:10'
   assert.is(pickOfAges(6, levels), undefined)
   const ofOne = '0: !a!1-!b!9 !b!5 | 6: !a!1:10 !b!1:10 !b!2:10 !b!3:10 !b!4:10 !b!5:10 !b!6:10 !b!7:10 !b!8:10'
   assert.is(pickOfAges(6, ofOne), '6: !b!1 !b!2 !b!3 !b!4 !b!5 !b!6 !b!7 !b!8 ⇒ 6')
 })
 
-test('small tables of an upper level wait until they go down', () => {
+test('small tables of an upper level are not joined', () => {
   assert.is(pickOfAges(5, 'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10 | 6: x:2000'), undefined)
 })
 
@@ -235,7 +252,7 @@ function pickOfAges(level: number, tables: string, ages?: readonly number[]): st
   return picked && describe(picked)
 }
 
-test('while no merge can be started, moves are picked and nothing else', () => {
+test('with movesOnly, moves are picked and merges are not', () => {
   for (const [claim, levels, expected, settings = {}] of cases) {
     const state = { ...stateOf(settings), movesOnly: true }
     const picked = pickCompaction(versionOf(levels), { ...limits, ...settings.limits }, state)
@@ -244,7 +261,7 @@ test('while no merge can be started, moves are picked and nothing else', () => {
   }
 })
 
-test('what a running merge reads or may write is left alone', () => {
+test('a pick avoids the inputs and the output range of running merges', () => {
   const { levels } = versionOf('0: a-z a-z a-z a-z | 6: a-z')
   const state = stateOf({})
   const first = pickCompaction({ levels }, limits, state)
@@ -259,7 +276,7 @@ test('what a running merge reads or may write is left alone', () => {
     for (const input of next.inputs) for (const one of input.tables) assert.ok(one.number >= 100)
 })
 
-test('targets are counted from the bottom: the base level is the first that is worth having', () => {
+test('level targets are computed from the bottom, and the base level is the first with a target', () => {
   const base = (bottom: number) => levelTargets([0, 0, 0, 0, 0, 0, bottom], 1000)
   assert.is(base(0).base, 6)
   assert.is(base(1000).base, 6)
@@ -272,13 +289,13 @@ test('targets are counted from the bottom: the base level is the first that is w
   assert.is(base(1e15).base, 1)
 })
 
-test('writers are slowed by runs, not by tables', () => {
+test('level0Depth() counts runs, not tables', () => {
   const tables = ['!b!1-!b!2', '!a!5-!a!6', '!a!3-!a!4', '!a!1-!a!2', '!a!1-!a!9'].map(table)
   assert.is(level0Depth(tables, 1), 2)
   assert.is(level0Depth([], 1), 0)
 })
 
-test('a partition ends with its last key, at whatever level', () => {
+test('partitionEnds() returns the last key of each partition, in whichever level it is', () => {
   const version = versionOf('0: !a!1-!a!2 | 3: !a!0-!a!7 !b!1 | 6: !a!3 !b!0')
   assert.equal(partitionEnds(version, 1).map(String), ['!a!7', '!b!1'])
 })

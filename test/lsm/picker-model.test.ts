@@ -19,13 +19,13 @@ interface Entry {
 
 interface RunningMerge {
   readonly merge: Merge
-  /** The version it began with: what its tombstones were judged by. */
+  /** The levels when it began: they decide which tombstones it drops. */
   readonly levels: readonly (readonly TableMeta[])[]
 }
 
 const entryBytes = 100
 
-/** Tables that are lists of entries; merges happen at once when they are installed. */
+/** A store whose tables are lists of entries; a merge is executed when it is installed. */
 class ModelStore implements Levels {
   levels: TableMeta[][] = Array.from({ length: 7 }, () => [])
   readonly contents = new Map<number, readonly Entry[]>()
@@ -74,7 +74,7 @@ class ModelStore implements Levels {
     return this.#tables(kept, merge.outputLevel === 0 ? level0FileBytes : maxFileBytes)
   }
 
-  /** Cut by size and at the borders of partitions. */
+  /** Splits entries into tables by size and at the borders of partitions. */
   #tables(entries: Entry[], fileBytes: number): TableMeta[] {
     entries.sort((a, b) => compareKeys(Buffer.from(a.key), Buffer.from(b.key)))
     const groups: Entry[][] = []
@@ -108,7 +108,7 @@ class ModelStore implements Levels {
     return partitionOfTable({ smallest: key } as unknown as TableMeta, this.#limits.partitionDepth)
   }
 
-  /** A level never changes: it is replaced. */
+  /** Replaces the level, as levels are immutable. */
   #add(level: number, added: readonly TableMeta[]): void {
     this.levels[level] = [...(this.levels[level] ?? []), ...added].sort((a, b) =>
       level > 0 ? compareKeys(a.smallest, b.smallest) : b.largestSequence - a.largestSequence || b.number - a.number
@@ -123,7 +123,7 @@ class ModelStore implements Levels {
         if (level > 0 && next !== undefined) assert.ok(compareKeys(table.largest, next.smallest) < 0, `level ${level}`)
         for (const entry of this.contents.get(table.number) ?? []) {
           const newer = seen.get(entry.key)
-          // Walking down, the first version is the newest, and each one after it is older.
+          // From top to bottom, versions of a key get older.
           assert.ok(newer === undefined || newer.sequence > entry.sequence, `${entry.key} at level ${level}`)
           if (newer === undefined) {
             const expected = this.newest.get(entry.key)
@@ -145,7 +145,7 @@ const limitSets: readonly CompactionLimits[] = [
   { level0Trigger: 2, level1Bytes: 100_000, maxFileBytes: 1000, level0FileBytes: Infinity, partitionDepth: 1 }
 ]
 
-test('whatever is picked, in whatever order it ends: levels stay sorted and the newest version comes first', () => {
+test('random picks, finished in any order, keep levels sorted and newer versions above older ones', () => {
   for (let round = 0; round < 120; round++) {
     const random = randomFrom(seed + round)
     const limits = limitSets[round % limitSets.length] as CompactionLimits
@@ -202,7 +202,7 @@ test('whatever is picked, in whatever order it ends: levels stay sorted and the 
   }
 })
 
-test('runs of level 0 do not overlap within and are contiguous in age', () => {
+test('tables within a run of level 0 do not overlap, and runs are contiguous in age', () => {
   const random = randomFrom(seed)
   for (let round = 0; round < 200; round++) {
     const tables = Array.from({ length: 1 + Math.floor(random() * 12) }, (_, i) => {

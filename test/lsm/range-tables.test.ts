@@ -1,4 +1,4 @@
-/** A scan of a range opens the tables that may hold keys of it, one after the other, and no others. */
+/** A scan of a range opens only the tables that may hold its keys, one at a time. */
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -11,7 +11,7 @@ import { closeAll, closeLater } from '../support/temporary-directory.ts'
 const keyOf = (area: string, number: number) => `${area}${String(number).padStart(4, '0')}`
 const range = (area: string) => ({ gte: area, lt: `${area}~` })
 
-/** Three areas; of each a table in the last level, and one in level 0 with the newer half of the keys. */
+/** Three areas, each with a table in the last level and one in level 0 with newer values of every other key. */
 async function filled(fileSystem = new MemoryFileSystem()): Promise<LsmLevel> {
   const options = { fileSystem, level0CompactionTrigger: 50 }
   const db = new LsmLevel('/db', options)
@@ -30,7 +30,7 @@ async function filled(fileSystem = new MemoryFileSystem()): Promise<LsmLevel> {
   return closeLater(new LsmLevel('/db', options))
 }
 
-test('only the tables of the range are opened', async () => {
+test('a scan opens only the tables of its range', async () => {
   const db = await filled()
   await db.open()
   assert.is(db.stats().openTables, 0)
@@ -41,7 +41,7 @@ test('only the tables of the range are opened', async () => {
   }
 })
 
-test('the first and the last key of a table are in the range that ends or begins there', async () => {
+test('bounds at the first or last key of a table include or exclude that key', async () => {
   const db = await filled()
   const keys = async (options: { gte?: string; gt?: string; lt?: string; lte?: string; reverse?: boolean }) =>
     db.keys(options).all()
@@ -50,7 +50,7 @@ test('the first and the last key of a table are in the range that ends or begins
   assert.equal(await keys({ gt: keyOf('m', 199), lt: keyOf('z', 0) }), [])
 })
 
-test('before the first entry tables are opened one at a time', async () => {
+test('prepareSome() opens one table at a time, and only those needed for the first entry', async () => {
   const db = await filled()
   await db.open()
   const scan = db.scanBytes({ gte: Buffer.from('m') })
@@ -62,7 +62,7 @@ test('before the first entry tables are opened one at a time', async () => {
   await scan.close()
 })
 
-test('in reverse, and after a seek, those are opened where the scan begins', async () => {
+test('a reverse scan, and an iterator after seek(), open the tables at their start', async () => {
   const db = await filled()
   await db.open()
   const scan = db.scanBytes({ lt: Buffer.from('n'), reverse: true })
@@ -78,7 +78,7 @@ test('in reverse, and after a seek, those are opened where the scan begins', asy
   await keys.close()
 })
 
-test('a damaged table fails the scans that come to it, and no others', async () => {
+test('a missing table fails only the scans that reach it', async () => {
   const fileSystem = new MemoryFileSystem()
   const db = await filled(fileSystem)
   await db.open()
@@ -93,7 +93,7 @@ test('a damaged table fails the scans that come to it, and no others', async () 
   }
 })
 
-test('a table is within a range exactly if one of the keys between its ends may be', () => {
+test('tablesWithin() returns exactly the tables that may have keys in the range', () => {
   const key = fc.integer({ min: 0, max: 30 })
   const bytes = (number: number): Uint8Array => Uint8Array.of(number)
   fc.assert(

@@ -21,15 +21,15 @@ function level0Of(picked: Pick | undefined): readonly number[] {
   return tables.map(({ number }) => number)
 }
 
-test('what lies over an older table of several partitions does not sink below it', () => {
-  // Written before the partitions were: counted with the first one, it holds keys of all.
+test('a table does not move below an older one that spans several partitions', () => {
+  // Written before there were partitions: it belongs to the first one, but has keys of all.
   const older = tableOf(1, '!a!1', '!c!1')
   const newer = tableOf(2, '!b!1', '!b!2')
   const picked = pickCompaction({ levels: [[newer, older], [], [], [], [], [], []] }, limits, idle)
   assert.equal([...level0Of(picked)].sort(), [1, 2])
 })
 
-test('partitions that were made later read what was written last', async () => {
+test('after partitionDepth was raised, reads return the newest values', async () => {
   const fileSystem = new MemoryFileSystem()
   const open = async (partitionDepth: number) => {
     const db = new LsmLevel('/db', { fileSystem, partitionDepth, level0CompactionTrigger: 2 })
@@ -46,7 +46,7 @@ test('partitions that were made later read what was written last', async () => {
   for (const value of ['new', 'newer']) {
     await db.put('!b!1', value)
     await db.flush()
-    // Turns of the event loop in which merges and moves get on.
+    // Turns of the event loop, in which merges and moves proceed.
     for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve))
   }
   assert.equal(await db.getMany(keys), ['old', 'newer', 'old'])

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { jsonExtractor, LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 
-test('a lookup of a field that no filter knows is refused, not answered with nothing', async () => {
+test('lookup() of a field that the extractor does not have throws instead of finding nothing', async () => {
   const values = { extractor: jsonExtractor({ fields: ['color'] }) }
   const db = new LsmLevel('/db', { fileSystem: new MemoryFileSystem(), values })
   await db.put('k', '{"size":1}')

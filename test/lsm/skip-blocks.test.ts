@@ -1,6 +1,6 @@
 /**
- * A scan that passes blocks shows what it would show without, but for entries of blocks that are not wanted: nothing that is
- * hidden by what it passes, whatever lies in which table.
+ * A scan with skipBlocks() yields the entries of one without, except those in unwanted blocks. It never yields an entry
+ * that a skipped one hides, however versions are distributed over tables.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -17,12 +17,12 @@ const settings = [
   { writeBufferSize: 1200, blockSize: 100, maxFileSize: 600, level0CompactionTrigger: 2, level1Bytes: 2000 },
   { writeBufferSize: 1200, blockSize: 100, maxFileSize: 600, autoCompaction: false, cacheSize: 1 },
   { writeBufferSize: 1200, blockSize: 100, maxFileSize: 600, autoCompaction: false, compression: false, cacheSize: 1 },
-  // Windows of several blocks, more than one of which a scan is in.
+  // Read windows of several blocks; a scan is in more than one window at a time.
   { writeBufferSize: 400, blockSize: 300, compression: false, level0CompactionTrigger: 1, level1Bytes: 1 }
 ]
 const runsOf = [60, 60, 60, 300]
 type Setting = (typeof settings)[number]
-/** Much the same, and wanted when there is an X in them. */
+/** Similar values, of which those with an X are wanted. */
 const operation = fc.record({
   key: fc.nat(40).map((number) => `k${String(number).padStart(3, '0')}`),
   value: fc.oneof(
@@ -54,7 +54,7 @@ function here({ entry }: ByteScan): string {
 
 let passed = 0
 
-/** Scans without and with passing. @param between is called between steps */
+/** Compares scans with and without skipBlocks(). @param between is called between steps */
 function compare(db: LsmLevel, options: Parameters<LsmLevel['scanBytes']>[0], between = (): void => {}): void {
   const all: string[] = []
   const plain = db.scanBytes(options)
@@ -77,7 +77,7 @@ function compare(db: LsmLevel, options: Parameters<LsmLevel['scanBytes']>[0], be
   void scan.close()
 }
 
-/** One history, and scans of it. */
+/** Plays a history and scans the store. */
 async function play(setting: Setting, { before, after, settles, range }: History): Promise<void> {
   const db = new LsmLevel('db', { fileSystem: new MemoryFileSystem(), ...setting })
   await db.open()
@@ -110,7 +110,7 @@ async function play(setting: Setting, { before, after, settles, range }: History
   await db.close()
 }
 
-test('a scan that passes blocks misses nothing that is wanted, and shows nothing that is hidden', async () => {
+test('skipBlocks() skips no wanted entry and reveals no hidden one', async () => {
   for (const [i, setting] of settings.entries()) {
     const property = fc.asyncProperty(history, (each) => play(setting, each))
     await fc.assert(property, { seed, numRuns: runsOf[i]!, includeErrorInReport: true })
@@ -119,7 +119,7 @@ test('a scan that passes blocks misses nothing that is wanted, and shows nothing
   assert.ok(passed > 5000)
 })
 
-test('a long way is gone in steps, and the last block of all is the end', async () => {
+test('skipBlocks() covers long distances in steps, ends after the last block, and throws when closed', async () => {
   const db = new LsmLevel('db', { fileSystem: new MemoryFileSystem() })
   for (let i = 0; i < 2000; i++) await db.put(`k${String(i).padStart(4, '0')}`, 'x'.repeat(500))
   await db.compactRange('', 'l')
@@ -137,19 +137,19 @@ test('a long way is gone in steps, and the last block of all is the end', async 
   )
 })
 
-test('tables of many read windows, passed and walked through in turn, beside other reads', async () => {
+test('skipBlocks() and next() can alternate through many read windows while other scans read', async () => {
   for (const [round, compression] of [true, false, true, false].entries()) {
     for (const cacheSize of [1, 1 << 20]) {
       const random = randomFrom(seed + 2 * round + (cacheSize > 1 ? 1 : 0))
       const fileSystem = new MemoryFileSystem()
       const db = new LsmLevel('db', { fileSystem, compression, cacheSize, blockSize: 700, writeBufferSize: 1 << 18 })
       const keyOf = (i: number): string => `k${String(i).padStart(5, '0')}`
-      // Of each key some versions stay, which two blocks may have.
+      // Snapshots keep several versions of a key, which may be in two blocks.
       const snapshots = []
       await db.open()
       for (let i = 0; i < 6000; i++) {
         if (i % 1000 === 999) snapshots.push(db.snapshot())
-        // Runs without one, and runs of them.
+        // Long stretches with few wanted entries, and short ones with many.
         const isWanted = random() < (i % 500 < 60 ? 0.5 : 0.002)
         const filler = random() < 0.002 ? 70_000 : Math.floor(random() * 150)
         await db.put(keyOf(Math.floor(random() * 2000)), `${isWanted ? 'X' : 'value'} ${i} ${'-'.repeat(filler)}`)
@@ -167,7 +167,7 @@ test('tables of many read windows, passed and walked through in turn, beside oth
   }
 })
 
-test('damage in a block that is passed is met, and damage behind the range is not', async () => {
+test('skipBlocks() reports damage in a skipped block, but not damage after the range', async () => {
   const fileSystem = new MemoryFileSystem()
   const options = { fileSystem, compression: false, keyFilterBits: 0 }
   const keyOf = (i: number): Buffer => Buffer.from(`k${String(i).padStart(4, '0')}`)
@@ -206,7 +206,7 @@ test('damage in a block that is passed is met, and damage behind the range is no
   await damaged.close()
 })
 
-test('what was found out about a block is there when it is met again in the cache, and is of those bytes', async () => {
+test('the marks of a block stay with it in the cache, and belong to its bytes', async () => {
   const db = new LsmLevel('/marks', { fileSystem: new MemoryFileSystem(), blockSize: 300, cacheSize: 1 << 20 })
   const entries = Array.from({ length: 2000 }, (_, i) => ({
     type: 'put' as const,
@@ -215,7 +215,7 @@ test('what was found out about a block is there when it is met again in the cach
   }))
   await db.batch(entries)
   await db.compactRange('k', 'l')
-  /** Marks each block with what it holds. @returns how many there were, and how many had their mark */
+  /** Marks each block with a checksum. @returns the number of blocks, and of those already marked */
   const mark = async (): Promise<{ blocks: number; known: number }> => {
     let blocks = 0
     let known = 0

@@ -8,7 +8,7 @@ import { keyHash } from '../../src/lsm/format/key-filter.ts'
 import { allOf } from './cursor-cases.ts'
 import { buildTable, openTable, usualOptions } from './table-filling.ts'
 
-/** A block of one entry that takes this many bytes. */
+/** A block of this many bytes. */
 function blockOf(bytes: number): Block {
   const payload = Buffer.alloc(bytes)
   payload[bytes - 4] = 1
@@ -21,7 +21,7 @@ const overhead = (() => {
   return cache.usedBytes - 1000
 })()
 
-test('a block that was added is found, by its table and number', () => {
+test('an added block is found by its table and index', () => {
   const cache = new BlockCache(1e6)
   const [first, second] = [cache.forTable(3), cache.forTable(3)]
   const block = blockOf(100)
@@ -51,7 +51,7 @@ test('the budget is never exceeded, whatever is added', () => {
   assert.equal([cache.usedBytes, cache.blocks], [0, 0])
 })
 
-test('what is asked for again and again comes in, though others were there first', () => {
+test('a full cache admits blocks that are requested repeatedly', () => {
   const cache = new BlockCache(100 * (1000 + overhead))
   const [before, now] = [cache.forTable(100), cache.forTable(50)]
   for (let i = 0; i < 100; i++) before.add(i, blockOf(1000))
@@ -61,7 +61,7 @@ test('what is asked for again and again comes in, though others were there first
   for (let i = 0; i < 50; i++) assert.ok(now.get(i) !== undefined, `block ${i}`)
 })
 
-test('blocks that are asked for stay while others come and go', () => {
+test('blocks that are requested repeatedly stay while others come and go', () => {
   const cache = new BlockCache(20 * (1000 + overhead))
   const [wanted, scanned] = [cache.forTable(5), cache.forTable(1000)]
   for (let i = 0; i < 5; i++) wanted.add(i, blockOf(1000))
@@ -71,7 +71,7 @@ test('blocks that are asked for stay while others come and go', () => {
   }
 })
 
-test('a budget of nothing keeps nothing, and a block of more than a quarter is not kept', () => {
+test('a cache without a budget keeps nothing, and no cache keeps a block larger than a quarter of its budget', () => {
   for (const budget of [0, 1, 3000]) {
     const cache = new BlockCache(budget)
     const table = cache.forTable(1)
@@ -89,7 +89,7 @@ const entries = Array.from({ length: 400 }, (_, i) => ({
 }))
 const built = buildTable(entries, { ...usualOptions, blockBytes: 1000 })
 
-test('a scan neither fills the cache nor asks more of the file than a few reads', () => {
+test('a scan with readahead takes few reads and does not fill the cache', () => {
   const cache = new BlockCache(1e6)
   const table = openTable(built, cache)
   built.file.reads = 0
@@ -98,7 +98,7 @@ test('a scan neither fills the cache nor asks more of the file than a few reads'
   assert.ok(built.file.reads <= 4, `${built.file.reads} reads`)
 })
 
-test('a get costs one read, the same again none', () => {
+test('get() takes one read, and none if it is repeated or cached', () => {
   const cache = new BlockCache(1e6)
   const table = openTable(built, cache)
   const found = new Found()
@@ -116,7 +116,7 @@ test('a get costs one read, the same again none', () => {
   assert.is(cache.blocks, 0)
 })
 
-test('what was read aside last is read again when its bytes were used for something else', () => {
+test('a block read without the cache is read again if its memory was reused', () => {
   const table = openTable(built, new BlockCache(0))
   const found = new Found()
   const key = Buffer.from('000123')
@@ -136,7 +136,7 @@ test('what was read aside last is read again when its bytes were used for someth
   }
 })
 
-test('what a cursor shows is not what the cache keeps: writing into it harms nobody', () => {
+test('changing the bytes of a cursor does not change cached blocks', () => {
   const table = openTable(built)
   for (const readahead of [false, true]) {
     for (let round = 0; round < 3; round++) {
@@ -149,7 +149,7 @@ test('what a cursor shows is not what the cache keeps: writing into it harms nob
   }
 })
 
-test('what a cursor showed stays as it was when the cursor moves on', () => {
+test('bytes exposed by a cursor do not change when it moves on', () => {
   const table = openTable(built)
   const cursor = table.cursor({ fillCache: false, readahead: true })
   const shown: [Uint8Array, Uint8Array][] = []

@@ -36,7 +36,7 @@ const sections = {
 }
 const built = buildTable(entries, { ...usualOptions, blockBytes: 200, restartInterval: 3 }, sections)
 
-/** Everything that can be read of a table, in one string. */
+/** Everything that can be read from a table, as a string. */
 function readAll({ file, meta }: BuiltTable): string {
   const table = Table.open(file, meta, new BlockCache(1 << 20))
   const found = new Found()
@@ -45,7 +45,7 @@ function readAll({ file, meta }: BuiltTable): string {
   return JSON.stringify([got, walked, table.section('note'), table.section('nothing')])
 }
 
-/** The right answer or LEVEL_CORRUPTION that names the file. */
+/** Reads must be right, or throw LEVEL_CORRUPTION with the name of the file. */
 function assertRightOrRefused(damaged: Buffer, what: string): void {
   try {
     assert.is(readAll({ file: new BytesFile(damaged), meta: built.meta }), right, what)
@@ -57,7 +57,7 @@ function assertRightOrRefused(damaged: Buffer, what: string): void {
 
 const right = readAll(built)
 
-test('whatever byte is flipped, a table gives the right answer or LEVEL_CORRUPTION', () => {
+test('with any byte changed, reads of a table are right or throw LEVEL_CORRUPTION', () => {
   for (let at = 0; at < built.file.bytes.length; at++) {
     for (const mask of [0x01, 0x80, 0xff]) {
       const damaged = Buffer.from(built.file.bytes)
@@ -67,7 +67,7 @@ test('whatever byte is flipped, a table gives the right answer or LEVEL_CORRUPTI
   }
 })
 
-test('a table that was cut off at any length is refused', () => {
+test('a table truncated at any length is refused', () => {
   for (let length = 0; length < built.file.bytes.length; length++) {
     const file = new BytesFile(Buffer.from(built.file.bytes.subarray(0, length)))
     assert.throws(
@@ -78,12 +78,12 @@ test('a table that was cut off at any length is refused', () => {
   }
 })
 
-test('a sound table in the place of another one is refused', () => {
+test('an intact table in the place of another one is refused', () => {
   const table = () => Table.open(built.file, { ...built.meta, number: 8 }, new BlockCache(0))
   assert.throws(table, /this is table 7, not 8/)
 })
 
-test('a sound block in the place of another one is refused', () => {
+test('an intact block in the place of another one is refused', () => {
   const same = Array.from({ length: 4 }, (_, i) => entry(`${i}`, 1, 'x'.repeat(80)))
   const twin = buildTable(same, { ...usualOptions, blockBytes: 1, codec: 'none', keyFilterBits: 0 })
   const bytes = Buffer.from(twin.file.bytes)
@@ -93,7 +93,7 @@ test('a sound block in the place of another one is refused', () => {
   assert.throws(() => allOf(table.cursor({ fillCache: false, readahead: false })), /checksum/)
 })
 
-test('no decoder does anything but return or throw LEVEL_CORRUPTION, whatever bytes it gets', () => {
+test('every decoder returns or throws LEVEL_CORRUPTION, whatever bytes it gets', () => {
   const place = { path: 'x', offset: 0 }
   const decoders: readonly ((bytes: Buffer) => unknown)[] = [
     (bytes) => walkBlock(bytes),
@@ -104,7 +104,7 @@ test('no decoder does anything but return or throw LEVEL_CORRUPTION, whatever by
     (bytes) => KeyFilter.read(bytes)?.mayContain(12345)
   ]
   const small = fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes))
-  // Small numbers look like lengths that fit.
+  // Small numbers look like valid lengths.
   const plausible = fc
     .array(fc.oneof({ weight: 9, arbitrary: fc.nat(6) }, { weight: 1, arbitrary: fc.nat(255) }), { maxLength: 60 })
     .map((bytes) => Buffer.from([...bytes, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0]))

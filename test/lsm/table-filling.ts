@@ -1,4 +1,4 @@
-/** Tables for tests: entries, the options they are written with, and a file in memory that damage can be done to. */
+/** Builds tables for tests: arbitrary entries and options, and a file in memory that tests can damage. */
 import fc from 'fast-check'
 import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
 import type { SectionCollector } from '../../src/lsm/format/section-collector.ts'
@@ -61,7 +61,7 @@ export const usualOptions: TableWriteOptions = {
   values: undefined
 }
 
-/** From one entry a block to everything in one. */
+/** From one entry per block to all entries in one. */
 export const tableOptions: fc.Arbitrary<TableWriteOptions> = fc.record({
   blockBytes: fc.constantFrom(1, 20, 64, 300, 4096),
   restartInterval: fc.constantFrom(1, 2, 3, 16),
@@ -99,7 +99,7 @@ export function buildTable(
   const file = new BytesFile()
   const builder = new TableBuilder(file, 7, options, collector)
   for (const { key, sequence, kind, value } of entries) {
-    // Ranges in the middle of larger bytes, as those of memtables and blocks are.
+    // Keys and values lie within larger buffers, as those of memtables and blocks do.
     const around = Buffer.concat([Buffer.from('<<'), key, Buffer.from('=='), value, Buffer.from('>>')])
     const valueStart = key.length + 4
     builder.add({

@@ -7,7 +7,7 @@ import { keyHash } from '../../src/lsm/format/key-filter.ts'
 import { allOf, type TestEntry } from './cursor-cases.ts'
 import { BytesFile, buildTable, openTable, usualOptions } from './table-filling.ts'
 
-/** Three data blocks: two entries with prefix and restart, one that LZ4 shortens, a tombstone beside two versions. */
+/** Three data blocks: two entries with a common prefix, one that LZ4 compresses, a tombstone with two older versions. */
 const entries: readonly TestEntry[] = [
   { key: Buffer.from('!docs!1'), sequence: 5, kind: EntryKind.put, value: Buffer.from('{"a":1}') },
   { key: Buffer.from('!docs!2'), sequence: 2 ** 40 + 1, kind: EntryKind.put, value: Buffer.from('{"a":2}') },
@@ -21,11 +21,11 @@ const note = { add() {}, endBlock() {}, finish: () => [{ name: 'note', bytes: Bu
 const { meta, file } = buildTable(entries, options, note)
 const golden = readFileSync(new URL('golden/table.hex', import.meta.url), 'latin1')
 
-test('a table is the bytes that it was', () => {
+test('the bytes of a table are pinned', () => {
   assert.is(lines(file.bytes), golden)
 })
 
-test('a table of these bytes is read', () => {
+test('a table of the pinned bytes is read', () => {
   const table = openTable({ file: new BytesFile(Buffer.from(golden.replaceAll(/\s/g, ''), 'hex')), meta })
   assert.equal(allOf(table.cursor({ fillCache: false, readahead: false })), entries)
   assert.equal(table.section('note'), Buffer.from('noted'))

@@ -21,7 +21,7 @@ function filterOf(keys: readonly Uint8Array[], bitsPerKey: number): KeyFilter {
   return filter
 }
 
-test('a key that was added is never denied', () => {
+test('a filter never denies a key that was added', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 40 })),
@@ -35,7 +35,7 @@ test('a key that was added is never denied', () => {
   )
 })
 
-test('the hash of a range does not depend on what is around it', () => {
+test('keyHash() does not depend on the bytes around the key', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.uint8Array(), fc.uint8Array(), (before, key, after) => {
       const bytes = Buffer.concat([before, key, after])
@@ -47,7 +47,7 @@ test('the hash of a range does not depend on what is around it', () => {
   )
 })
 
-/** Kinds of keys that people have, each by a number. */
+/** Common kinds of keys, each made from a number. */
 const kinds: Record<string, (number: number) => Buffer> = {
   decimal: (number) => Buffer.from(String(number).padStart(16, '0')),
   binary: (number) => {
@@ -64,7 +64,7 @@ const kinds: Record<string, (number: number) => Buffer> = {
 }
 
 for (const [kind, keyOf] of Object.entries(kinds)) {
-  test(`false positives of ${kind} keys are as rare as theory says`, () => {
+  test(`the rate of false positives of ${kind} keys is as predicted`, () => {
     const added = 20_000
     const asked = 100_000
     for (const bits of [5, 9.5, 14.3]) {
@@ -75,7 +75,7 @@ for (const [kind, keyOf] of Object.entries(kinds)) {
       let falsePositives = 0
       for (let i = 0; i < asked; i++) if (filter.mayContain(hashOf(keyOf(added + i)))) falsePositives++
       const expected = asked * falsePositiveRate(Math.ceil(added * bits), optimalHashes(bits), added)
-      // Five standard deviations, and a tenth for double hashing.
+      // Five standard deviations, plus a tenth for double hashing.
       const most = expected * 1.1 + 5 * Math.sqrt(expected)
       assert.ok(
         falsePositives <= most,
@@ -85,7 +85,7 @@ for (const [kind, keyOf] of Object.entries(kinds)) {
   })
 }
 
-test('no bits per key make no filter, and a filter of another kind says "maybe"', () => {
+test('zero bits per key make no filter, and filters of another kind or without bits are not read', () => {
   const builder = new KeyFilterBuilder(0)
   builder.add(1)
   assert.is(builder.finish(), undefined)

@@ -9,7 +9,7 @@ import { seedOfRun } from '../support/values.ts'
 
 const seed = seedOfRun()
 
-/** Keys that begin alike, end in each other, and hold the smallest and greatest bytes. */
+/** Keys with common prefixes, some prefixes of others, with the smallest and greatest bytes. */
 const key = fc
   .tuple(
     fc.constantFrom('', 'k', 'key', 'key\0', 'key0000000', '\u00ff\u00ff'),
@@ -18,7 +18,7 @@ const key = fc
   .map(([prefix, rest]) => Buffer.concat([Buffer.from(prefix, 'latin1'), Buffer.from(rest)]))
 const sortedKeys = fc.array(key, { maxLength: 40 }).map((keys) => keys.sort(compareKeys))
 
-/** The same keys, as they are given by both factories. */
+/** The heads of the keys, made by both factories. */
 function headsOf(keys: readonly Uint8Array[]): KeyHeads[] {
   const borders = new Uint32Array(keys.length + 1).fill(2)
   keys.forEach((it, i) => {
@@ -28,7 +28,7 @@ function headsOf(keys: readonly Uint8Array[]): KeyHeads[] {
   return [KeyHeads.ofKeys(keys), KeyHeads.ofRanges(bytes, borders)]
 }
 
-test('keys before the place are smaller, those behind it greater, and a key itself is within', () => {
+test('after locate(), keys before low are smaller than the target, and keys from high on are greater', () => {
   fc.assert(
     fc.property(sortedKeys, key, (keys, other) => {
       for (const heads of headsOf(keys)) {
@@ -47,7 +47,7 @@ test('keys before the place are smaller, those behind it greater, and a key itse
   )
 })
 
-test('four bytes behind what all begin with tell keys apart', () => {
+test('locate() is exact for keys that differ in the four bytes after their common prefix', () => {
   const keys = Array.from({ length: 500 }, (_, i) => Buffer.from(`key${String(7_000_000 + i * 3).padStart(13, '0')}`))
   for (const heads of headsOf(keys)) {
     keys.forEach((it, i) => {
@@ -57,7 +57,7 @@ test('four bytes behind what all begin with tell keys apart', () => {
   }
 })
 
-test('the table that may hold a key is the one whose range has it', () => {
+test('tableFor() finds the table whose range contains the key', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(key, { maxLength: 30, comparator: (a, b) => compareKeys(a, b) === 0 }),
@@ -66,7 +66,7 @@ test('the table that may hold a key is the one whose range has it', () => {
         ends.sort(compareKeys)
         const tables: Pick<TableMeta, 'smallest' | 'largest'>[] = []
         for (let i = 0; i + 1 < ends.length; i += 2) tables.push({ smallest: ends[i]!, largest: ends[i + 1]! })
-        // A search asks for nothing else.
+        // A search uses no other fields.
         const search = new LevelSearch(tables as TableMeta[])
         for (const target of [other, ...ends]) {
           const expected = tables.find(

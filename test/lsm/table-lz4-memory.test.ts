@@ -1,4 +1,4 @@
-/** Where the LZ4 kernels read and write, seen from outside: in a memory of their own. */
+/** Checks where the LZ4 kernels read and write, in a memory of their own. */
 import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -25,7 +25,7 @@ const module = new webAssembly.Module(Buffer.from(lz4Base64, 'base64'))
 const kernels = new webAssembly.Instance(module, { env: { memory } }).exports as Kernels
 const bytes = Buffer.from(memory.buffer)
 
-/** Puts the source where it belongs, and `filler` everywhere else. */
+/** Writes the source to the input, and `filler` everywhere after it. */
 function prepare(source: Uint8Array, filler: number): void {
   bytes.fill(filler, input)
   bytes.set(source, input)
@@ -44,7 +44,7 @@ const raw = fc.oneof(
     .map(([period, length]) => Buffer.alloc(length, period))
 )
 
-test('compressing writes nothing but its output and the slack, and does not see what is behind the input', () => {
+test('compress() writes only its output and the slack, and ignores bytes after the input', () => {
   fc.assert(
     fc.property(raw, (source) => {
       const outputs = [0x00, 0x61, 0xff].map((filler) => {
@@ -62,7 +62,7 @@ test('compressing writes nothing but its output and the slack, and does not see 
   )
 })
 
-test('decompressing whatever it is writes nothing but its output and the slack, and does not see what is around', () => {
+test('decompress() of any input writes only its output and the slack, and ignores bytes around the input', () => {
   const malformed = fc
     .tuple(raw, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 }))
     .map(([source, changes]) => {

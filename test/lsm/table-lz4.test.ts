@@ -9,7 +9,7 @@ import { seedOfRun } from '../support/values.ts'
 const seed = seedOfRun()
 const place = { path: 'x', offset: 0 }
 
-/** LZ4's block format as its description reads, one byte at a time. Undefined where the input breaks it. */
+/** Decompresses by the description of LZ4's block format, byte by byte. Undefined for malformed input. */
 function referenceDecompress(bytes: Uint8Array, rawBytes: number): Buffer | undefined {
   const out: number[] = []
   let at = 0
@@ -41,7 +41,7 @@ function referenceDecompress(bytes: Uint8Array, rawBytes: number): Buffer | unde
   return undefined
 }
 
-/** From the incompressible to one byte repeated, with periods of every length. */
+/** From incompressible data to one repeated byte, with periods of all lengths. */
 const data: fc.Arbitrary<Buffer> = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
   fc
@@ -61,7 +61,7 @@ function compressed(raw: Buffer): Buffer {
   return Buffer.from(view)
 }
 
-test('what was compressed decompresses to the same bytes, here and by the description of the format', () => {
+test('compressed data decompresses to the same bytes, here and by the description of the format', () => {
   fc.assert(
     fc.property(data, (raw) => {
       const bytes = compressed(raw)
@@ -76,7 +76,7 @@ test('what was compressed decompresses to the same bytes, here and by the descri
   )
 })
 
-test('what was read to the room for input decompresses from there, several times and beside other bytes', () => {
+test('data in inputRoom() decompresses from there, several times and next to other data', () => {
   fc.assert(
     fc.property(data, data, fc.nat(50), (raw, other, start) => {
       const bytes = compressed(raw)
@@ -99,7 +99,7 @@ test('what was read to the room for input decompresses from there, several times
   assert.is(inputRoom(2 * chunkBytes), undefined)
 })
 
-test('the same bytes are compressed to the same bytes, whatever was compressed before', () => {
+test('the result of a compression does not depend on earlier ones', () => {
   fc.assert(
     fc.property(data, data, (raw, other) => {
       const first = compressed(raw)
@@ -110,7 +110,7 @@ test('the same bytes are compressed to the same bytes, whatever was compressed b
   )
 })
 
-test('matches end behind the border of a page of 64 KiB, and begin anew there', () => {
+test('matches around the borders of 64 KiB pages are compressed correctly', () => {
   const page = 0x10000
   const text = Buffer.from('{"name":"one","size":12,"tags":["a","b"]},'.repeat(10))
   for (const border of [page, 2 * page]) {
@@ -126,14 +126,14 @@ test('matches end behind the border of a page of 64 KiB, and begin anew there', 
   }
 })
 
-test('the last match begins 12 bytes before the end at least, and ends 5 before it', () => {
+test('compressed input ends with at least five literals', () => {
   for (let length = 13; length < 64; length++) {
     const bytes = compressed(Buffer.alloc(length, 'a'))
     assert.ok((bytes.at(-6) ?? 0) >> 4 >= 5, `${length}: ${bytes.toString('hex')}`)
   }
 })
 
-test('malformed input is refused exactly where the format forbids it', () => {
+test('input is refused exactly if the format forbids it', () => {
   const malformed = fc.oneof(
     fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
     fc.tuple(data, fc.nat(), fc.nat(255)).map(([raw, at, byte]) => {
@@ -153,7 +153,7 @@ test('malformed input is refused exactly where the format forbids it', () => {
   )
 })
 
-test('a match reaches back to the first byte of the output, and no further', () => {
+test('a match may reach back to the first byte of the output, but no further', () => {
   for (let literals = 1; literals < 40; literals++) {
     const head = [Math.min(literals, 15) << 4, ...(literals < 15 ? [] : [literals - 15])]
     const first = Array.from({ length: literals }, (_, i) => i)
@@ -180,7 +180,7 @@ test('compression gives up above the limit, and never exceeds it', () => {
   )
 })
 
-test('a payload larger than a chunk is compressed in several', () => {
+test('a payload larger than a chunk is compressed in several chunks', () => {
   for (const length of [chunkBytes - 1, chunkBytes, chunkBytes + 1, 3 * chunkBytes + 17]) {
     const raw = Buffer.alloc(length)
     for (let i = 0; i < length; i++) raw[i] = (i * i) >> 12
@@ -203,7 +203,7 @@ function incompressible(length: number): Buffer {
   return bytes
 }
 
-test('a payload that does not shrink by an eighth stays as it is', () => {
+test('a payload that does not shrink by an eighth is left uncompressed', () => {
   const random = incompressible(70_000)
   for (const length of [70, 4096, 70_000]) {
     const bytes = Buffer.from(random.subarray(0, length))
@@ -212,7 +212,7 @@ test('a payload that does not shrink by an eighth stays as it is', () => {
   }
 })
 
-test('after some blocks that do not compress, the next ones are not tried, and later ones are', () => {
+test('after four blocks that do not compress, compression skips four blocks and is tried again', () => {
   const random = incompressible(500)
   const compressor = new BlockCompressor('lz4')
   for (let i = 0; i < 4; i++) assert.is(compressor.compress(Buffer.from(random), 0, 500), undefined)
@@ -222,7 +222,7 @@ test('after some blocks that do not compress, the next ones are not tried, and l
   assert.ok(compressor.compress(Buffer.alloc(500), 0, 500) !== undefined)
 })
 
-test('a payload that claims more than LZ4 can hold is refused before anything is allocated', () => {
+test('a payload with an impossible uncompressed size or an unknown codec is refused', () => {
   const claim = (rawBytes: number) => {
     const bytes = Buffer.alloc(20)
     bytes.writeUInt32LE(rawBytes)

@@ -12,7 +12,7 @@ import { allOf, assertSameWalk, keys, steps } from './cursor-cases.ts'
 import { buildTable, openTable, tableEntries, tableOptions } from './table-filling.ts'
 
 const seed = seedOfRun()
-/** Used again by all cursors that have it, one after another. */
+/** Reused by the cursors that have it, one after another. */
 const space = new ReadSpace()
 const readOptions = fc.record({
   fillCache: fc.boolean(),
@@ -21,7 +21,7 @@ const readOptions = fc.record({
 })
 const cacheBytes = fc.constantFrom(0, 1, 3000, 1 << 20)
 
-test('a table is walked like the sorted array it was made of, in any direction', () => {
+test('a table is walked like the sorted array it was made from, in any direction', () => {
   fc.assert(
     fc.property(tableEntries, tableOptions, steps, readOptions, cacheBytes, (entries, options, walk, read, bytes) => {
       const table = openTable(buildTable(entries, options), new BlockCache(bytes))
@@ -32,7 +32,7 @@ test('a table is walked like the sorted array it was made of, in any direction',
   )
 })
 
-test('get finds the newest version that is not too new, and nothing else', () => {
+test('get() finds the newest version that is not too new, and nothing else', () => {
   fc.assert(
     fc.property(tableEntries, tableOptions, keys, fc.nat(50), (entries, options, other, back) => {
       const table = openTable(buildTable(entries, options))
@@ -54,7 +54,7 @@ test('get finds the newest version that is not too new, and nothing else', () =>
   )
 })
 
-test('what the manifest will say of a table holds, and can be found out again', () => {
+test("a builder's TableMeta is correct, and summarizeTable() recomputes it from the file", () => {
   fc.assert(
     fc.property(tableEntries, tableOptions, (entries, options) => {
       const { meta, file } = buildTable(entries, options)

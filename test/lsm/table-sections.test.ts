@@ -14,7 +14,7 @@ import { buildTable, openTable, tableEntries, tableOptions, usualOptions } from 
 
 const seed = seedOfRun()
 
-/** Notes the keys of each block. */
+/** Records the keys of each block. */
 class NotingCollector implements SectionCollector {
   readonly blocks: string[][] = [[]]
   readonly #sections: readonly Section[]
@@ -83,7 +83,7 @@ test('entries out of order are refused', () => {
   }
 })
 
-test('a separator is at or after the last key, before the next one, and no longer than the last key', () => {
+test('a separator is not before the last key, before the next one, and no longer than the last key', () => {
   fc.assert(
     fc.property(keys, keys, (a, b) => {
       const [last, next] = compareKeys(a, b) <= 0 ? [a, b] : [b, a]
@@ -98,7 +98,7 @@ test('a separator is at or after the last key, before the next one, and no longe
   )
 })
 
-test('offsets ascend with keys, from 0 to the end of the data', () => {
+test('approximateOffset() ascends with keys, from 0 to the end of the data', () => {
   const entries = Array.from({ length: 1000 }, (_, i) => ({
     key: Buffer.from(String(i).padStart(5, '0')),
     sequence: i,
@@ -114,7 +114,7 @@ test('offsets ascend with keys, from 0 to the end of the data', () => {
   assert.ok(table.memoryBytes > 1000)
 })
 
-test('the size so far is close to the size in the end', () => {
+test('fileBytes of a builder is close to the final size', () => {
   const entries = Array.from({ length: 3000 }, (_, i) => ({
     key: Buffer.from(String(i).padStart(5, '0')),
     sequence: i,
@@ -128,7 +128,7 @@ test('the size so far is close to the size in the end', () => {
   assert.ok(Math.abs(last - meta.bytes) < 600, `${last} and ${meta.bytes}`)
 })
 
-test('a varint is read as it was written, takes the bytes it says, and has one encoding', () => {
+test('a varint is read as it was written, takes varintBytes() bytes, and has only one encoding', () => {
   const numbers = fc.oneof(
     fc.maxSafeNat(),
     fc.nat(300),

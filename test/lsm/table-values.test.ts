@@ -12,7 +12,7 @@ import { BytesFile, buildTable, openTable, tableOptions, usualOptions } from './
 
 const seed = seedOfRun()
 
-/** Bytes that compress to about half, the same for the same number. */
+/** Bytes that compress to about half, determined by the number and the length. */
 function contentOf(number: number, length: number): Buffer {
   const value = Buffer.alloc(length)
   for (let i = 0, x = number; i < length; i++) {
@@ -39,7 +39,7 @@ const largeEntries: fc.Arbitrary<readonly TestEntry[]> = fc
       .sort(compareEntries)
   )
 
-test('valueInto brings the value that get finds, compressed or not, cached or not, and nothing beyond it', () => {
+test('valueInto() copies the value that get() finds and nothing beyond it, compressed or not, cached or not', () => {
   fc.assert(
     fc.property(largeEntries, tableOptions, keys, fc.boolean(), fc.nat(8), (entries, options, other, isCached, max) => {
       const table = openTable(buildTable(entries, options), new BlockCache(4 << 20))
@@ -66,7 +66,7 @@ test('valueInto brings the value that get finds, compressed or not, cached or no
 const large = { key: Buffer.from('large'), sequence: 3, kind: EntryKind.put, value: contentOf(3, 200_000) }
 const small = { key: Buffer.from('small'), sequence: 4, kind: EntryKind.put, value: contentOf(4, 100) }
 
-test('a value without room in the target is not written, and its length is told', () => {
+test('valueInto() returns the length of a value that does not fit the target, and writes nothing', () => {
   const table = openTable(buildTable([large, small]))
   const target = Buffer.alloc(200_004, 0xee)
   assert.is(bringInto(table, large.key, 9, target, 5), 200_000)
@@ -74,7 +74,7 @@ test('a value without room in the target is not written, and its length is told'
   assert.ok(target.equals(Buffer.alloc(200_004, 0xee)))
 })
 
-test('a large value stands alone, and is read past the cache', () => {
+test('a large value has a block of its own, which is read without being cached', () => {
   const built = buildTable([large, small], { ...usualOptions, codec: 'none' })
   const cache = new BlockCache(4 << 20)
   const table = openTable(built, cache)
@@ -85,7 +85,7 @@ test('a large value stands alone, and is read past the cache', () => {
   assert.is(cache.blocks, 0)
 })
 
-test('a flipped byte in a large value is LEVEL_CORRUPTION, wherever it is', () => {
+test('a changed byte anywhere in the block of a large value is LEVEL_CORRUPTION', () => {
   const built = buildTable([large], { ...usualOptions, codec: 'none' })
   const blockEnd = openTable(built).approximateOffset(Buffer.from('zzz'))
   for (const at of [0, 1, 2, 4, 6, 10, 11, 100, 100_000, blockEnd - 14, blockEnd - 13, blockEnd - 5, blockEnd - 1]) {

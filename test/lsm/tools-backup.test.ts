@@ -23,7 +23,7 @@ async function readBack(fileSystem: FileSystem, path = target, options: StoreOpt
   }
 }
 
-test('a backup holds what was there at the call, and nothing of what is written meanwhile', async () => {
+test('a backup has the content at the call of backup(), and nothing that is written meanwhile', async () => {
   const fileSystem = new MemoryFileSystem()
   const db = await openLevel(fileSystem)
   const content = await fillLevel(db)
@@ -37,7 +37,7 @@ test('a backup holds what was there at the call, and nothing of what is written 
   assert.equal(await readBack(fileSystem), content)
 })
 
-test('original and backup go their own ways', async () => {
+test('changes of the original do not affect the backup, nor the other way round', async () => {
   const { fileSystem, content } = await filledStore()
   const db = await openLevel(fileSystem)
   await db.backup(target)
@@ -54,7 +54,7 @@ test('original and backup go their own ways', async () => {
   await again.close()
 })
 
-test('an empty store, and one in memory only, can be backed up and written on', async () => {
+test('an empty store, and one without tables, can be backed up and remain writable', async () => {
   const fileSystem = new MemoryFileSystem()
   const db = await openLevel(fileSystem)
   await db.backup('/empty')
@@ -65,7 +65,7 @@ test('an empty store, and one in memory only, can be backed up and written on', 
   assert.equal(await readBack(fileSystem, '/one'), new Map([['k', 'v']]))
 })
 
-test('tables are copied where a file has one name only', async () => {
+test('tables are copied where hard links fail', async () => {
   const { fileSystem: inner, content } = await filledStore()
   const fileSystem = new FaultyFileSystem(inner, {
     before: ({ operation, to = '' }) => {
@@ -81,7 +81,7 @@ test('tables are copied where a file has one name only', async () => {
   assert.equal(await readBack(inner), content)
 })
 
-test('a full disk leaves nothing at the target, whichever call meets it, and the store as it was', async () => {
+test('on a full disk, whichever call fails, backup() leaves nothing at the target and the store unchanged', async () => {
   const { fileSystem: inner, content } = await filledStore()
   let calls = Number.POSITIVE_INFINITY
   for (let at = 1; at <= calls; at++) {
@@ -110,7 +110,7 @@ test('a full disk leaves nothing at the target, whichever call meets it, and the
   }
 })
 
-test('a crash at any moment leaves a whole backup or none; the next one removes what is left', async () => {
+test('a crash at any moment leaves a complete backup or none, and the next backup removes the remains', async () => {
   const { fileSystem: inner, content } = await filledStore()
   const states: MemoryFileSystem[] = []
   const fileSystem = new FaultyFileSystem(inner, {
@@ -148,7 +148,7 @@ function directoryOf(fileSystem: FileSystem, path: string): string[] {
   }
 }
 
-test('what is there already stays as it is; an empty directory is taken', async () => {
+test('backup() refuses an existing target, except an empty directory', async () => {
   const directory = temporaryDirectory()
   const db = new LsmLevel(join(directory, 'db'))
   await db.put('k', 'v')
@@ -169,7 +169,7 @@ test('what is there already stays as it is; an empty directory is taken', async 
   await copy.close()
 })
 
-test('a signal ends it, and so does close(); nothing is left', async () => {
+test('an abort signal or close() ends a backup, and nothing is left of it', async () => {
   const directory = temporaryDirectory()
   const db = new LsmLevel(join(directory, 'db'), smallOptions)
   await fillLevel(db as never)
@@ -182,9 +182,9 @@ test('a signal ends it, and so does close(); nothing is left', async () => {
   assert.equal(readdirSync(directory), ['db'])
 })
 
-test('linked tables take no room of their own', async () => {
+test('the tables of a backup are hard links', async () => {
   const directory = temporaryDirectory()
-  // A merge after the backup would remove the tables that it shares.
+  // A merge after the backup would remove the original names of shared tables.
   const db = new LsmLevel(join(directory, 'db'), { ...smallOptions, autoCompaction: false })
   await fillLevel(db as never)
   await db.flush()
@@ -195,7 +195,7 @@ test('linked tables take no room of their own', async () => {
   for (const name of tables) assert.ok(statSync(join(directory, 'copy', name)).nlink === 2, name)
 })
 
-test('after kill -9 the next backup removes what is left, but not what a living process is making', async () => {
+test('a backup removes partial backups of killed processes, but not those of running ones', async () => {
   const directory = temporaryDirectory()
   const db = new LsmLevel(join(directory, 'db'))
   await db.put('k', 'v')

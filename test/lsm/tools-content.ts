@@ -1,7 +1,7 @@
-/** What the stores hold that the tests of the tools are run on, and the options that they are opened with. */
+/** Content and options of the stores in the tests of the tools. */
 import { jsonExtractor, type StoreOptions } from '../../src/lsm/index.ts'
 
-/** Small enough that some hundred entries fill several tables on several levels. */
+/** So small that some hundred entries fill several tables in several levels. */
 export const smallOptions: StoreOptions = {
   writeBufferSize: 6000,
   maxFileSize: 3000,

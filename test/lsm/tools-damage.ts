@@ -1,4 +1,4 @@
-/** The files of a store, and damage done to them. */
+/** Lists, reads and damages the files of a store. */
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 import { location } from './tools-stores.ts'
 

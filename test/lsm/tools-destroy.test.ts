@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { flip, namesOf } from './tools-damage.ts'
 import { filledStore, location, openLevel, rejection } from './tools-stores.ts'
 
-test('the directory is gone, and a new database can be made in its place', async () => {
+test('destroy() removes the directory, and a new database can be created in its place', async () => {
   const directory = join(temporaryDirectory(), 'db')
   const db = new LsmLevel(directory)
   await db.put('k', 'v')
@@ -21,7 +21,7 @@ test('the directory is gone, and a new database can be made in its place', async
   await again.close()
 })
 
-test('a directory that is not there is destroyed already; an empty one goes', async () => {
+test('destroy() accepts a missing directory and removes an empty one', async () => {
   const directory = temporaryDirectory()
   await LsmLevel.destroy(join(directory, 'none'))
   const empty = join(directory, 'empty')
@@ -30,7 +30,7 @@ test('a directory that is not there is destroyed already; an empty one goes', as
   assert.equal(readdirSync(directory), [])
 })
 
-test("other people's files stay, and so does the directory then", async () => {
+test("destroy() keeps files that are not the store's, and then the directory too", async () => {
   const directory = temporaryDirectory()
   const db = new LsmLevel(directory)
   await db.put('k', 'v')
@@ -41,7 +41,7 @@ test("other people's files stay, and so does the directory then", async () => {
   assert.equal(readdirSync(directory).sort(), [...foreign].sort())
 })
 
-test('a foreign directory is refused and left as it is', async () => {
+test('destroy() and repair() refuse the directory of another program and leave it unchanged', async () => {
   const directory = temporaryDirectory()
   const cases: Record<string, Record<string, string>> = {
     leveldb: { CURRENT: 'MANIFEST-000004\n', 'MANIFEST-000004': 'x', '000005.log': 'x', LOCK: '' },
@@ -61,7 +61,7 @@ test('a foreign directory is refused and left as it is', async () => {
   assert.is((await rejection(LsmLevel.destroy(join(directory, 'file')))).code, 'LEVEL_NOT_SUPPORTED')
 })
 
-test('an open database is not destroyed', async () => {
+test('destroy() of an open database rejects with LEVEL_LOCKED', async () => {
   const directory = temporaryDirectory()
   const db = new LsmLevel(directory)
   await db.put('k', 'v')
@@ -70,7 +70,7 @@ test('an open database is not destroyed', async () => {
   await db.close()
 })
 
-test('what repair has put aside goes, too', async () => {
+test('destroy() also removes the files that repair() has put aside', async () => {
   const { fileSystem } = await filledStore()
   const [table = ''] = namesOf(fileSystem, /\.sst$/)
   flip(fileSystem, table, 20)
@@ -80,7 +80,7 @@ test('what repair has put aside goes, too', async () => {
   assert.not(fileSystem.list('/').includes('db'))
 })
 
-test('a damaged database is destroyed', async () => {
+test('destroy() removes a damaged database', async () => {
   for (const pattern of [/CURRENT/, /MANIFEST/, /\.sst$/, /\.wal$/]) {
     const { fileSystem } = await filledStore()
     for (const name of namesOf(fileSystem, pattern)) flip(fileSystem, name, 3)
@@ -89,7 +89,7 @@ test('a damaged database is destroyed', async () => {
   }
 })
 
-test('interrupted at any call, it can be done again', async () => {
+test('destroy() can be repeated after a failure at any call', async () => {
   const { fileSystem: original } = await filledStore()
   for (let at = 1; ; at++) {
     const memory = original.snapshot()
@@ -109,7 +109,7 @@ test('interrupted at any call, it can be done again', async () => {
   }
 })
 
-test('a location is a non-empty string', async () => {
+test('destroy() and repair() require a location; repair() rejects if it does not exist or is locked', async () => {
   for (const run of [() => LsmLevel.destroy(''), () => LsmLevel.repair(undefined as never)]) {
     assert.throws(run, TypeError)
   }

@@ -41,7 +41,7 @@ function smallTable(): MemoryFileSystem {
   return withFile('000007.sst', file.bytes)
 }
 
-test('a table', () => {
+test('dumpFile() prints a table', () => {
   assert.equal(dump(smallTable(), '000007.sst', { maxBytes: 10 }), [
     'table 7, 513 bytes',
     'section table.key-filter, 14 bytes',
@@ -59,7 +59,7 @@ test('a table', () => {
   ])
 })
 
-test('a log', async () => {
+test('dumpFile() prints a log', async () => {
   const fileSystem = new MemoryFileSystem()
   fileSystem.makeDirectory(location)
   const log = new LogWriter(fileSystem.open(`${location}/000012.wal`, 'create'), 12)
@@ -80,7 +80,7 @@ test('a log', async () => {
   ])
 })
 
-test('a manifest', async () => {
+test('dumpFile() prints a manifest', async () => {
   const fileSystem = new MemoryFileSystem()
   fileSystem.makeDirectory(location)
   const state = {
@@ -112,20 +112,20 @@ test('a manifest', async () => {
   ])
 })
 
-test('no more entries than were asked for, and how many there would be', () => {
+test('dumpFile() prints at most limit entries, and how many more each block has', () => {
   const lines = dump(smallTable(), '000007.sst', { limit: 2 })
   assert.is(lines.filter((line) => line.includes(' @')).length, 2)
   assert.is(lines.filter((line) => line === '  … 1 more').length, 2)
 })
 
-test('the value side of a table is named', async () => {
+test('dumpFile() describes the value filters of a table', async () => {
   const { fileSystem } = await filledStore(valueOptions)
   const text = dump(fileSystem, namesOf(fileSystem, /\.sst$/)[0] ?? '').join('\n')
   assert.match(text, /section values, \d+ bytes\n {2}extractor petaldb.json, version 1: \d+ pairs/)
   assert.match(text, /filter of 4096 bits, \d+ of them set, 4 per pair\n {2}zones of n\n/)
 })
 
-test('damage is shown where it is, with what is sound around it', () => {
+test('dumpFile() prints damage in its place, and everything intact around it', () => {
   const block = smallTable()
   flip(block, '000007.sst', 30)
   const lines = dump(block, '000007.sst')
@@ -142,10 +142,10 @@ test('damage is shown where it is, with what is sound around it', () => {
   assert.equal(found.slice(2), whole.slice(5))
 })
 
-test('a log that is torn, and a manifest that cannot be decoded, are shown as far as they go', async () => {
+test('dumpFile() prints a torn log and an undecodable manifest as far as possible', async () => {
   const { fileSystem } = await filledStore()
   const log = namesOf(fileSystem, /\.wal$/).at(-1) ?? ''
-  // Behind the log there may be what is left of another one.
+  // After the log there may be remains of another one.
   const end = /^end at (\d+)/.exec(dump(fileSystem, log).at(-1) ?? '')?.[1] ?? readBytes(fileSystem, log).length
   truncate(fileSystem, log, Number(end))
   const sound = dump(fileSystem, log)
@@ -158,7 +158,7 @@ test('a log that is torn, and a manifest that cannot be decoded, are shown as fa
   assert.match(dump(fileSystem, manifest)[1] ?? '', /^! Corruption in .*MANIFEST/)
 })
 
-test('other files are refused, missing ones reported, and none is left open', async () => {
+test('dumpFile() refuses other files, reports missing ones, and leaves none open', async () => {
   const memory = smallTable()
   const fileSystem = new FaultyFileSystem(memory)
   const run = async (name: string) => [...dumpFile(`${location}/${name}`, { fileSystem })]
@@ -168,7 +168,7 @@ test('other files are refused, missing ones reported, and none is left open', as
   assert.equal(fileSystem.openFiles, [])
 })
 
-test('whatever the bytes, there is some text', () => {
+test('dumpFile() prints some text for any bytes', () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 300 }),

@@ -20,7 +20,7 @@ async function randomStore(options: StoreOptions, writes: number) {
   /** Every value that a key ever had. */
   const versions = new Map<string, Set<string>>()
   for (let i = 0; i < writes; i++) {
-    // Most in one place: then tables of old and of new entries are merged into the same ones below.
+    // Most keys are close together, so that tables of old and of new entries are merged into the same tables below.
     const key = `${random() < 0.7 ? 'm' : 'abcdefghijklmnopqrstuvwxyz'[below(26)]}${below(40)}`
     if (random() < 0.2) {
       content.delete(key)
@@ -43,7 +43,7 @@ const optionSets: readonly StoreOptions[] = [
   { writeBufferSize: 1000, maxFileSize: 5000, level1Bytes: 5000, keyFilterBits: 0 }
 ]
 
-test('without a manifest no key is shown in an older version', async () => {
+test('repair() without a manifest shows the newest version of every key', async () => {
   for (let round = 0; round < 9; round++) {
     const options = optionSets[round % optionSets.length] ?? {}
     const { fileSystem, content } = await randomStore(options, 1000)
@@ -59,7 +59,7 @@ test('without a manifest no key is shown in an older version', async () => {
   }
 })
 
-test('whatever is damaged, what is found was written, and the database is sound', async () => {
+test('after random damage, repair() yields only entries that were written, and a database without problems', async () => {
   for (let round = 0; round < 25; round++) {
     const options = optionSets[round % optionSets.length] ?? {}
     const { fileSystem, versions } = await randomStore(options, 300)
@@ -86,7 +86,7 @@ test('whatever is damaged, what is found was written, and the database is sound'
   }
 })
 
-test('a crash in the middle of a repair leaves a database that can be repaired', async () => {
+test('after a crash during a repair, another repair reaches the same content', async () => {
   const { fileSystem: original } = await filledStore()
   const [table = ''] = namesOf(original, /\.sst$/)
   flip(original, table, 30)
@@ -119,7 +119,7 @@ test('a crash in the middle of a repair leaves a database that can be repaired',
   }
 })
 
-test('a repair that cannot write is rejected, and harms nothing', async () => {
+test('a repair that cannot write rejects and does no harm', async () => {
   const { fileSystem: original, content } = await filledStore()
   for (const name of namesOf(original, /^CURRENT/)) original.remove(`${location}/${name}`)
   for (let at = 1; ; at += 1 + below(4)) {
@@ -139,7 +139,7 @@ test('a repair that cannot write is rejected, and harms nothing', async () => {
   }
 })
 
-test('without links, damaged files are copied', async () => {
+test('repair() copies damaged files to lost/ where hard links fail', async () => {
   const { fileSystem } = await filledStore()
   const [table = ''] = namesOf(fileSystem, /\.sst$/)
   flip(fileSystem, table, 30)
@@ -159,7 +159,7 @@ function worstOf(disk: MemoryFileSystem): MemoryFileSystem {
   return worst
 }
 
-/** The same files, all of them durable. */
+/** A copy whose files are all durable. */
 async function syncedCopy(original: MemoryFileSystem): Promise<MemoryFileSystem> {
   const copy = new MemoryFileSystem()
   copy.makeDirectory(location)

@@ -26,7 +26,7 @@ for (const [what, pattern] of [
   ['the manifest', /^MANIFEST/],
   ['CURRENT and the manifest', /^(CURRENT|MANIFEST)/]
 ] as const) {
-  test(`without ${what} everything is found again`, async () => {
+  test(`repair() without ${what} restores everything`, async () => {
     const { fileSystem, content } = await filledStore()
     for (const name of namesOf(fileSystem, pattern)) fileSystem.remove(`${location}/${name}`)
     await rejection(openLevel(fileSystem))
@@ -37,7 +37,7 @@ for (const [what, pattern] of [
   })
 }
 
-test('a database that is sound stays what it is', async () => {
+test('repair() does not change an intact database', async () => {
   const { fileSystem, content } = await filledStore(valueOptions)
   const report = await repair(fileSystem, valueOptions)
   assert.is(report.source, 'manifest')
@@ -47,7 +47,7 @@ test('a database that is sound stays what it is', async () => {
   assert.equal(await contentOf(fileSystem, valueOptions), content)
   await assertSound(fileSystem, valueOptions)
 })
-test('flipped bytes in a table lose the entries of that block and no others', async () => {
+test('a changed byte in a table loses only the entries of its block', async () => {
   const { fileSystem, content } = await filledStore()
   const [name = ''] = namesOf(fileSystem, /\.sst$/)
   flip(fileSystem, name, 40)
@@ -61,7 +61,7 @@ test('flipped bytes in a table lose the entries of that block and no others', as
   await assertSound(fileSystem)
 })
 
-test('a table with a damaged key filter, index, metaindex or footer gives back all of its entries', async () => {
+test('all entries of a table with a damaged key filter, index, metaindex or footer are restored', async () => {
   for (const offset of [-1, -20, -64, -80, -120, -200, -400]) {
     const { fileSystem, content } = await filledStore()
     const [name = ''] = namesOf(fileSystem, /\.sst$/)
@@ -73,7 +73,7 @@ test('a table with a damaged key filter, index, metaindex or footer gives back a
   }
 })
 
-test('a table that is cut off gives back its beginning', async () => {
+test('the beginning of a truncated table is restored', async () => {
   const { fileSystem, content } = await filledStore()
   const [name = ''] = namesOf(fileSystem, /\.sst$/)
   truncate(fileSystem, name, readBytes(fileSystem, name).length >> 1)
@@ -85,7 +85,7 @@ test('a table that is cut off gives back its beginning', async () => {
   await assertSound(fileSystem)
 })
 
-test('a table that is missing or empty is named, and nothing else is lost', async () => {
+test('a missing or empty table is reported, and the database opens', async () => {
   for (const damage of ['missing', 'empty'] as const) {
     const { fileSystem } = await filledStore()
     const [name = ''] = namesOf(fileSystem, /\.sst$/)
@@ -97,7 +97,7 @@ test('a table that is missing or empty is named, and nothing else is lost', asyn
   }
 })
 
-test('a log is used up to the damage', async () => {
+test('a log is restored up to the damage', async () => {
   const { fileSystem, content } = await filledStore()
   const log = namesOf(fileSystem, /\.wal$/).at(-1) ?? ''
   const bytes = readBytes(fileSystem, log)
@@ -110,11 +110,11 @@ test('a log is used up to the damage', async () => {
   assert.equal(await contentOf(fileSystem), content)
 })
 
-test('several logs: what is behind the damage in one of them is lost, the next one is not', async () => {
+test('damage in one of several logs loses the rest of that log, but not the next one', async () => {
   const fileSystem = new MemoryFileSystem()
   const db = await openLevel(fileSystem, { writeBufferSize: 1000 })
   const file = fileSystem.open.bind(fileSystem)
-  // Flushes cannot write: their logs stay.
+  // Flushes fail, so that their logs stay.
   fileSystem.open = (path, mode) => {
     if (mode === 'create' && path.endsWith('.sst')) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
     return file(path, mode)
@@ -136,7 +136,7 @@ test('several logs: what is behind the damage in one of them is lost, the next o
   await assertSound(crashed)
 })
 
-test('without a manifest, the newest version of a key is shown whatever else is in its table', async () => {
+test('without a manifest, the newest version of a key is shown, whatever else its table contains', async () => {
   const lower = [
     { key: 'a', sequence: 5, value: 'old' },
     { key: 'c', sequence: 6, value: 'old' },
@@ -164,7 +164,7 @@ test('without a manifest, the newest version of a key is shown whatever else is 
   }
 })
 
-test('entries that are in several tables, inputs and outputs of one merge, count once', async () => {
+test('entries in several tables, as in inputs and outputs of a merge, count once', async () => {
   const older = { key: 'a', sequence: 5, value: '5' }
   const newer = { key: 'a', sequence: 9, value: '9' }
   const other = { key: 'b', sequence: 7, value: '7' }
@@ -180,7 +180,7 @@ test('entries that are in several tables, inputs and outputs of one merge, count
   await assertSound(fileSystem)
 })
 
-test('tables that follow each other in time or by key are not written again', async () => {
+test('tables that do not overlap in time or by key are not rewritten', async () => {
   const { fileSystem } = tablesAlone(
     [
       { key: 'a', sequence: 1, value: '1' },
@@ -194,7 +194,7 @@ test('tables that follow each other in time or by key are not written again', as
   assert.equal([...(await contentOf(fileSystem)).values()], ['3', '2', '1'])
 })
 
-test('a log that is missing is named', async () => {
+test('a missing log is reported', async () => {
   const { fileSystem, content } = await filledStore()
   const log = namesOf(fileSystem, /\.wal$/).at(-1) ?? ''
   fileSystem.remove(`${location}/${log}`)
@@ -207,7 +207,7 @@ test('a log that is missing is named', async () => {
   assert.equal(await contentOf(fileSystem), content)
 })
 
-test('real files: what is damaged is put aside, the rest can be read and written', async () => {
+test('on disk, repair() puts damaged files aside, and the database can be read and written', async () => {
   const path = join(temporaryDirectory(), 'db')
   const db = new LsmLevel<string, string>(path, smallOptions)
   const content = await fillLevel(db)

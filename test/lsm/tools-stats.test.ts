@@ -13,7 +13,7 @@ async function opened(options: StoreOptions) {
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0)
 
-test('partitions add up to levels', async () => {
+test('statistics of partitions add up to those of levels', async () => {
   const db = await opened({ ...smallOptions, partitionDepth: 1 })
   const sublevels = ['docs', 'ids'].map((name) => db.sublevel(name))
   for (let i = 0; i < 300; i++) {
@@ -38,7 +38,7 @@ test('partitions add up to levels', async () => {
   assert.ok(sumOf(levels.map(({ tombstones }) => tombstones)) > 0)
 })
 
-test('without partitions there is one, without tables none', async () => {
+test('statistics have one partition without partitionDepth, and none without tables', async () => {
   const db = await opened(smallOptions)
   assert.equal(db.stats().partitions, [])
   await fillLevel(db)
@@ -48,7 +48,7 @@ test('without partitions there is one, without tables none', async () => {
   )
 })
 
-test('fill ratios are those of the filters that have been loaded', async () => {
+test('valueFill covers the value filters that have been loaded', async () => {
   const db = await opened(valueOptions)
   await fillLevel(db)
   assert.ok(db.stats().levels.every(({ valueFill }) => valueFill === undefined))
@@ -65,9 +65,9 @@ test('fill ratios are those of the filters that have been loaded', async () => {
   assert.is((await opened(smallOptions)).stats().values, undefined)
 })
 
-test('waits are counted for what was waited for', async () => {
+test('waits are counted for memtables or for the partition that caused them', async () => {
   const db = await opened({ level0CompactionTrigger: 4, level0SlowdownTrigger: 2, level0StopTrigger: 10 })
-  // At the rate of two tables in level 0 one takes 15 ms, more than the 5 ms for which a late writer is not made to wait.
+  // At the rate for two tables in level 0, a put takes 15 ms, more than the 5 ms credited to late writers.
   const value = 'x'.repeat(1_000_000)
   for (let round = 0; round < 4; round++) {
     for (let i = 0; i < 3; i++) await db.put(keyOf(i), value)
@@ -82,7 +82,7 @@ test('waits are counted for what was waited for', async () => {
   }
 })
 
-test('hits of the block cache are counted', async () => {
+test('hits and misses of the block cache are counted', async () => {
   const db = await opened(smallOptions)
   await fillLevel(db)
   await db.get(keyOf(1))

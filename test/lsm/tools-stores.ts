@@ -18,7 +18,7 @@ export async function openLevel(fileSystem: FileSystem, options: StoreOptions = 
   return db
 }
 
-/** Several versions of 200 keys, every fifth of them deleted, in tables of several levels, and some in the log only. */
+/** Writes several versions of 200 keys, deletes every fifth, flushes them, and leaves ten more keys in the log only. */
 export async function fillLevel(db: TestLevel): Promise<Map<string, string>> {
   const content = new Map<string, string>()
   for (let round = 0; round < 3; round++) {
@@ -39,7 +39,7 @@ export async function fillLevel(db: TestLevel): Promise<Map<string, string>> {
   return content
 }
 
-/** A closed store, and what is in it. */
+/** A closed store and its content. */
 export async function filledStore(options: StoreOptions = smallOptions) {
   const fileSystem = new MemoryFileSystem()
   const db = await openLevel(fileSystem, options)
@@ -48,7 +48,7 @@ export async function filledStore(options: StoreOptions = smallOptions) {
   return { fileSystem, content }
 }
 
-/** A store as kill -9 leaves it, with much in its log, and what is in it. */
+/** A store as left by kill -9, with entries in its log, and its content. */
 export async function leftStore() {
   const fileSystem = new MemoryFileSystem()
   const db = await openLevel(fileSystem)
@@ -58,7 +58,7 @@ export async function leftStore() {
   return { left, content }
 }
 
-/** Tables 1, 2, … of the versions given, and no manifest. */
+/** Tables 1, 2, … with the given versions, without a manifest. */
 export function tablesAlone(...tables: readonly (readonly Version[])[]) {
   const fileSystem = new MemoryFileSystem()
   fileSystem.makeDirectory(location)

@@ -37,7 +37,7 @@ async function problemsIn(fileSystem: MemoryFileSystem, options: StoreOptions): 
   return problems
 }
 
-/** Damage done while the store is open, so that opening does not find it first. */
+/** Does damage while the store is open, so that opening does not find it first. */
 async function problemsAfter(
   damage: (fileSystem: MemoryFileSystem) => void,
   options: StoreOptions = smallOptions
@@ -60,7 +60,7 @@ function first(fileSystem: MemoryFileSystem, pattern: RegExp): string {
 
 const sideOptions = { ...valueOptions, values: { ...valueOptions.values, placement: 'side-file' } } as StoreOptions
 
-test('a log that is not in use may go while the logs are read', () => {
+test('a log that is not in use may be removed while logs are checked', () => {
   const fileSystem = new MemoryFileSystem()
   fileSystem.makeDirectory(directory)
   const log = createLog(fileSystem, directory, 5)
@@ -75,7 +75,7 @@ test('a log that is not in use may go while the logs are read', () => {
   log.close()
 })
 
-test('a sound store has no problems, with filters and without', async () => {
+test('verify() finds no problems in an intact store, with and without value filters', async () => {
   for (const options of [smallOptions, valueOptions, sideOptions]) {
     const { fileSystem } = await filledStore(options)
     const db = await openLevel(fileSystem, options)
@@ -86,7 +86,7 @@ test('a sound store has no problems, with filters and without', async () => {
   }
 })
 
-test('damage of each kind is named with its file', async () => {
+test('verify() reports each kind of damage with its file', async () => {
   const cases: [
     what: string,
     kind: Problem['kind'],
@@ -118,7 +118,7 @@ test('damage of each kind is named with its file', async () => {
   }
 })
 
-test('no byte of a table or side file can be another one', async () => {
+test('verify() notices a change of any byte of a table or side file', async () => {
   for (const options of [valueOptions, sideOptions]) {
     const { fileSystem } = await filledStore(options)
     const names = [first(fileSystem, /\.sst$/), ...namesOf(fileSystem, /\.vf$/).slice(0, 1)]
@@ -140,7 +140,7 @@ test('no byte of a table or side file can be another one', async () => {
   }
 })
 
-test('a damaged block is named with its offset, and the others are still looked at', async () => {
+test('verify() reports a damaged block with its offset, and still checks the others', async () => {
   const problems = await problemsAfter((fileSystem) => {
     const name = first(fileSystem, /\.sst$/)
     flip(fileSystem, name, 10)
@@ -151,7 +151,7 @@ test('a damaged block is named with its offset, and the others are still looked 
   assert.is(offsets[0], 0)
 })
 
-/** Changes a section of a table, checksum and all, as a writer with a bug would. */
+/** Changes a section of a table and its checksum, as a writer with a bug would. */
 function rewriteSection(fileSystem: MemoryFileSystem, name: string, section: string, change: (bytes: Buffer) => void) {
   const bytes = readBytes(fileSystem, name)
   const footer = readFooter(bytes.subarray(-footerBytes), name, 0)
@@ -172,7 +172,7 @@ for (const [section, kind, expected, from] of [
   ['values.filter', 'values', /the value filter denies \d+ pairs/, 0],
   ['values.blocks', 'values', /the filter of block \d+ denies pairs/, 12]
 ] as const) {
-  test(`${section} without its bits denies what is there, and that is found`, async () => {
+  test(`verify() notices that ${section} denies existing entries`, async () => {
     const options = { ...valueOptions, compression: false }
     const problems = await problemsAfter((fileSystem) => {
       for (const name of namesOf(fileSystem, /\.sst$/)) {
@@ -186,11 +186,11 @@ for (const [section, kind, expected, from] of [
   })
 }
 
-test('zones that leave out what is there are found', async () => {
+test('verify() notices zones that leave out existing values', async () => {
   const options = { ...valueOptions, compression: false }
   const problems = await problemsAfter((fileSystem) => {
     for (const name of namesOf(fileSystem, /\.sst$/)) {
-      // Every zone of the blocks is as empty as can be.
+      // Shrinks every zone of the blocks as far as possible.
       rewriteSection(fileSystem, name, 'values.zones', (bytes) => {
         for (let at = 5; at < bytes.length; ) {
           const length = bytes[at] ?? 0
@@ -206,7 +206,7 @@ test('zones that leave out what is there are found', async () => {
   )
 })
 
-test('a filter index that leaves out a table is found', async () => {
+test('verify() notices a filter index that leaves out a table', async () => {
   const { fileSystem } = await filledStore(valueOptions)
   const engine = await openEngine(location, { ...valueOptions, fileSystem })
   const { options } = engine
@@ -221,7 +221,7 @@ test('a filter index that leaves out a table is found', async () => {
   await engine.close()
 })
 
-test('tables that overlap, or stand in the wrong place, are found', () => {
+test('checkLevels() finds tables that overlap or are in the wrong place', () => {
   const found = (levels: TableMeta[][]) => {
     const problems = new ProblemList()
     checkLevels(levels, '/db', problems)
@@ -249,7 +249,7 @@ test('tables that overlap, or stand in the wrong place, are found', () => {
   assert.equal(found([[tableOf(1, 'b', 'a')]]).length, 1)
 })
 
-test('a version below a newer place that is newer itself is found', async () => {
+test('checkShadowing() finds a version that is hidden by an older one', async () => {
   const old = { key: 'a', sequence: 5, value: 'old' }
   const recent = { key: 'a', sequence: 9, value: 'recent' }
   const { fileSystem, metas } = tablesAlone([old, { key: 'b', sequence: 20, value: 'x' }], [recent])
@@ -269,7 +269,7 @@ test('a version below a newer place that is newer itself is found', async () => 
   assert.equal(check([[], [lower], [], [upper]]), expected)
 })
 
-test('progress is told, and it can be aborted', async () => {
+test('verify() reports progress, and can be aborted by a signal or by close()', async () => {
   const { fileSystem } = await filledStore()
   const db = await openLevel(fileSystem)
   const seen: string[] = []
@@ -282,7 +282,7 @@ test('progress is told, and it can be aborted', async () => {
   assert.is((await rejection(db.verify())).code, 'LEVEL_DATABASE_NOT_OPEN')
 })
 
-test('it finds nothing while others write, flush and merge', async () => {
+test('verify() finds no problems during writes, flushes and merges', async () => {
   const path = temporaryDirectory()
   const db = closeLater(
     new LsmLevel<string, string>(path, { ...valueOptions, writeBufferSize: 20_000, maxFileSize: 10_000 })
@@ -304,7 +304,7 @@ test('it finds nothing while others write, flush and merge', async () => {
   assert.ok(rounds > 0)
 })
 
-test('tables of another extractor have nothing to check', async () => {
+test('verify() ignores value filters of another extractor', async () => {
   const { fileSystem } = await filledStore(valueOptions)
   const extractor = jsonExtractor({ fields: ['color'] })
   assert.equal(await problemsIn(fileSystem, { ...valueOptions, values: { ...valueOptions.values, extractor } }), [])

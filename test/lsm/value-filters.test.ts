@@ -10,7 +10,7 @@ import { verifyFilters } from '../../src/lsm/value/verify-filters.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 import { hasPair, ValueStore, valuesAt } from './value-store.ts'
 
-/** Tables whose values say which they are. */
+/** A store of tables whose values contain the number of the table. */
 async function storeOf(tables: number, options: Partial<ValueOptions> = {}): Promise<ValueStore> {
   const store = await ValueStore.create(options)
   for (let table = 0; table < tables; table++) {
@@ -20,7 +20,7 @@ async function storeOf(tables: number, options: Partial<ValueOptions> = {}): Pro
   return store
 }
 
-/** A view that tells the tables of which blocks are read. */
+/** A view, and the numbers of the tables that are read through it. */
 function counted(store: ValueStore): { readonly view: ReturnType<ValueStore['view']>; readonly read: Set<number> } {
   const read = new Set<number>()
   return { view: store.watchedView((table) => read.add(table)), read }
@@ -37,7 +37,7 @@ async function tablesRead(store: ValueStore, color: string): Promise<number> {
 }
 
 for (const index of ['sliced', 'linear', 'tree'] as const) {
-  test(`filters name the tables to read, in memory or beyond the budget (${index})`, async () => {
+  test(`a lookup reads only the tables named by filters, in memory or beyond the budget (${index})`, async () => {
     for (const filterMemory of [1 << 20, 3000, 0]) {
       const store = await storeOf(40, { index, filterMemory })
       assert.is(await tablesRead(store, 'color 7'), 1)
@@ -46,7 +46,7 @@ for (const index of ['sliced', 'linear', 'tree'] as const) {
       assert.is(stats.tables, 40)
       assert.is(stats.pending, 0)
       assert.is(stats.withoutFilter, 0)
-      // The tree's inner nodes and samples are what keeps its leaves on disk worth anything: they are not bounded.
+      // The tree keeps inner nodes and samples in memory whatever the budget, as leaves on disk are useless without them.
       if (index !== 'tree') assert.ok(stats.filterMemoryBytes <= filterMemory, `${stats.filterMemoryBytes} bytes`)
       if (index !== 'tree') assert.is(stats.filtered + stats.onDisk, 40)
       if (filterMemory === 0 && index !== 'tree') assert.is(stats.onDisk, 40)
@@ -55,7 +55,7 @@ for (const index of ['sliced', 'linear', 'tree'] as const) {
   })
 }
 
-test('block filters and zones have what the index leaves of the budget, and no more', async () => {
+test('block filters and zones use no more than the index leaves of the budget', async () => {
   const sectionBytes: number[] = []
   for (const filterMemory of [1 << 20, 12_000, 3000, 0]) {
     const store = await storeOf(40, { blockFilterBits: 10, filterMemory })
@@ -71,7 +71,7 @@ test('block filters and zones have what the index leaves of the budget, and no m
   assert.is(less[2], 0)
 })
 
-test('tables that came are asked, tables that went are forgotten', async () => {
+test('filters of new tables are used, and those of removed tables forgotten', async () => {
   const store = await storeOf(10)
   assert.is(await tablesRead(store, 'color 3'), 1)
   await store.merge([1, 2, 3, 4, 5], store.sequence)
@@ -81,11 +81,11 @@ test('tables that came are asked, tables that went are forgotten', async () => {
   assert.equal([tables, pending, filtered], [6, 0, 6])
 })
 
-test('a view that others have left behind is answered from its own tables', async () => {
+test('an old view is answered from its own tables', async () => {
   const store = await storeOf(6)
   const old = store.view()
   await store.lookup(['color', 'color 2'], {}, old)
-  // The merge drops what is overwritten: only the old tables have it.
+  // The merge drops overwritten versions: only the old tables have them.
   for (let i = 0; i < 5; i++) store.put(`key 2 ${i}`, { color: 'green' })
   await store.flush()
   await store.merge([1, 2, 3, 4, 7], store.sequence, true)
@@ -95,7 +95,7 @@ test('a view that others have left behind is answered from its own tables', asyn
   assert.is(store.values.stats().tables, 3)
 })
 
-test('another extractor, version, options, m or k: every table says "maybe", and nothing is missed', async () => {
+test('filters of another extractor, version, options, m or k are ignored until rebuilt, and nothing is missed', async () => {
   const { extractor } = { extractor: jsonExtractor({ fields: ['color', 'tags', 'n'], zones: ['n', 'color'] }) }
   const changes: readonly Partial<ValueOptions>[] = [
     { extractor: { ...extractor, version: 2 } },
@@ -114,14 +114,14 @@ test('another extractor, version, options, m or k: every table says "maybe", and
     assert.equal([tables, rebuilt], [5, 5])
     assert.is(await tablesRead(store, 'color 3'), 1)
     assert.equal(await rebuildFilters(store.values, store.view()), { tables: 5, rebuilt: 0 })
-    // … and found again after opening, beside tables that were not rewritten.
+    // The side files are found again after opening.
     await store.reopen()
     assert.is(await tablesRead(store, 'color 3'), 1)
     assert.is(store.fileSystem.list('/store').filter((name) => name.endsWith('.vf')).length, 5)
   }
 })
 
-test('a table written without filters gets them beside it', async () => {
+test('rebuildFilters() writes side files for tables without filters', async () => {
   const store = await storeOf(3, { placement: 'side-file' })
   for (const { number } of store.metas) store.fileSystem.remove(`/store/${sideFileName(number)}`)
   assert.is(await tablesRead(store, 'color 1'), 3)
@@ -129,7 +129,7 @@ test('a table written without filters gets them beside it', async () => {
   assert.is(await tablesRead(store, 'color 1'), 1)
 })
 
-test('a damaged side file is reported and made anew', async () => {
+test('a damaged side file is reported and rebuilt', async () => {
   const store = await storeOf(3, { placement: 'side-file' })
   const path = `/store/${sideFileName(2)}`
   const file = store.fileSystem.open(path, 'update')
@@ -142,7 +142,7 @@ test('a damaged side file is reported and made anew', async () => {
   assert.is(store.values.stats().damaged, 0)
 })
 
-test('filters that are overfull are counted, those that are full are not asked', async () => {
+test('overfull filters are counted', async () => {
   const store = await storeOf(4, { filterBits: 64, filterHashes: 4 })
   await tablesRead(store, 'color 1')
   const { overfull, filtered, meanFill } = store.values.stats()
@@ -151,7 +151,7 @@ test('filters that are overfull are counted, those that are full are not asked',
   assert.ok(filtered <= 4)
 })
 
-test('zone maps name the tables and blocks to read', async () => {
+test('a range lookup reads only the tables named by zone maps', async () => {
   const store = await storeOf(10)
   const { view, read } = counted(store)
   const found = await store.rangeLookup('n', 305, 307, {}, view)
@@ -165,13 +165,13 @@ test('zone maps name the tables and blocks to read', async () => {
   assert.is(read.size, 0)
 })
 
-test('a range over a field without zone maps reads everything and finds it', async () => {
+test('a range lookup of a field without zone maps finds entries by reading everything', async () => {
   const store = await storeOf(3)
   store.put('here', { tags: [5] })
   assert.equal(await store.rangeLookup('tags', 5, 5), [['here', '{"tags":[5]}']])
 })
 
-test('verifying finds filters that are not those of their table', async () => {
+test('verifyFilters() finds filters that belong to another table', async () => {
   const store = await storeOf(4, { placement: 'side-file', blockFilterBits: 9.5 })
   const verify = () => verifyFilters(store.values, store.view())
   assert.equal(await verify(), [])
@@ -189,7 +189,7 @@ test('verifying finds filters that are not those of their table', async () => {
   assert.ok(problems.every(({ table, path }) => table === meta && path.endsWith(sideFileName(table.number))))
 })
 
-test('a table without a pair has no filter to store, and is ruled out for every pair', async () => {
+test('a table without pairs stores no filter, and is ruled out for every pair', async () => {
   const store = await storeOf(3)
   for (let i = 0; i < 20; i++) store.put(`other ${i}`, 'not an object')
   await store.flush()
@@ -202,7 +202,7 @@ test('a table without a pair has no filter to store, and is ruled out for every 
   assert.equal(await verifyFilters(store.values, store.view()), [])
 })
 
-test('the last level may be without table filters; zone maps and block filters it has', async () => {
+test('without table filters, the last level still has zone maps and block filters', async () => {
   const store = await storeOf(2, { placement: 'side-file', blockFilterBits: 10 })
   await store.merge([1, 2], store.sequence)
   for (const { number } of store.metas) store.fileSystem.remove(`/store/${sideFileName(number)}`)
@@ -215,7 +215,7 @@ test('the last level may be without table filters; zone maps and block filters i
   assert.is((await rebuildFilters(store.values, store.view())).rebuilt, 0)
 })
 
-test('rebuilding stops when it is told to', async () => {
+test('rebuildFilters() can be aborted', async () => {
   const store = await storeOf(3)
   await store.reopen({ filterHashes: 5 })
   try {

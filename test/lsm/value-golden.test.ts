@@ -12,7 +12,7 @@ import { wholeEntry } from './whole-entry.ts'
 
 const golden = readFileSync(new URL('golden/values.hex', import.meta.url), 'latin1')
 
-/** Two blocks of one entry each. m is no whole number of bytes. */
+/** Sections of two blocks of one entry each. The filter is not a whole number of bytes. */
 async function goldenSections() {
   const collector = await createSectionCollector({
     extractor: jsonExtractor({ fields: ['a'], zones: ['n', 's'] }),
@@ -34,7 +34,7 @@ async function goldenSections() {
 
 const meta = tableOf(14, 'a', 'z', { bytes: 1234, smallestSequence: 3, largestSequence: 99, rawBytes: 900 })
 
-test('sections and side file are the bytes that they were', async () => {
+test('the bytes of sections and side file are pinned', async () => {
   const sections = await goldenSections()
   const fileSystem = new MemoryFileSystem()
   fileSystem.makeDirectory('/db')

@@ -24,7 +24,7 @@ function open(location: string, more: LsmOptions<string, Tweet> = {}): LsmLevel<
   return closeLater(new LsmLevel<string, Tweet>(location, { ...options, ...more }))
 }
 
-/** What the extractor emits for a tweet. */
+/** The hashes that the extractor emits for a tweet. */
 function hashesOf({ user, tags }: Tweet): Int32Array {
   const pairs = [['user', user], ...tags.map((tag) => ['tags', tag])]
   const hashes = new Int32Array(2 * pairs.length)
@@ -45,7 +45,7 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-test('hashes come along in encoded batches, too', async () => {
+test('put() of an encoded batch accepts hashes', async () => {
   const db = open(temporaryDirectory())
   await db.open()
   const [a, b] = ['ann', 'bob'].map((user) => ({ user, tags: ['all'] }))
@@ -55,7 +55,7 @@ test('hashes come along in encoded batches, too', async () => {
   for (let n = 0; n < 2; n++) {
     put(`${n} plain`, b!)
     batch.del(Buffer.from('none'))
-    // Nobody looks into the value: so it is believed to be of ann's pairs, and then is not.
+    // Filters take the value for one of ann's, as they trust the hashes; a lookup then reads it and rejects it.
     put(`${n} told`, b!, hashesOf(a!))
     await db.write(batch)
     batch.clear()
@@ -69,7 +69,7 @@ test('hashes come along in encoded batches, too', async () => {
   assert.equal(await keysWith(db, ['tags', 'all']), ['0 plain', '0 told', '1 plain', '1 told', 'right'])
 })
 
-test('lookups are full scans whether hashes come along or not: in memory, in tables, after merges and reopening', async () => {
+test('lookups find what full scans find, with hashes or without: in memtables, tables, after merges and reopening', async () => {
   for (const more of [{}, { fileSystem: new MemoryFileSystem() }]) {
     const random = seededRandom()
     const location = 'fileSystem' in more ? '/db' : temporaryDirectory()
@@ -86,7 +86,7 @@ test('lookups are full scans whether hashes come along or not: in memory, in tab
         const [first] = operations
         if (first?.type === 'put') await db.put(first.key, first.value, { hashes: first.hashes })
         await db.batch(operations)
-        // The caller's array is the caller's.
+        // The caller may change its arrays.
         for (const operation of operations) if (operation.type === 'put') operation.hashes?.fill(7)
       }
       if (round === 1) await db.compactRange('', '~')
@@ -108,7 +108,7 @@ test('lookups are full scans whether hashes come along or not: in memory, in tab
   }
 })
 
-test('the extractor is not asked about an entry whose hashes came along, in memory and in the table', async () => {
+test('the extractor does not run for entries with hashes, in memtables and in tables', async () => {
   const db = open('/db', { fileSystem: new MemoryFileSystem() })
   const value = { user: 'one', tags: [] }
   await db.put('with', value, { hashes: new Int32Array(0) })
@@ -123,7 +123,7 @@ test('the extractor is not asked about an entry whose hashes came along, in memo
   await db.close()
 })
 
-test('hashes are of no effect without value filters, and where there are zone maps', async () => {
+test('hashes are ignored without value filters, and if there are zone maps', async () => {
   const zoned = { ...options.values, extractor: jsonExtractor({ fields: ['user'], zones: ['tags'] }) }
   const db = open('/db', { fileSystem: new MemoryFileSystem(), values: zoned })
   await db.put('k', { user: 'one', tags: [] }, { hashes: new Int32Array(0) })
@@ -136,7 +136,7 @@ test('hashes are of no effect without value filters, and where there are zone ma
   await plain.close()
 })
 
-test('hashes that cannot be any are refused, and nothing is written', async () => {
+test('invalid hashes are rejected, and nothing is written', async () => {
   const db = open('/db', { fileSystem: new MemoryFileSystem() })
   const value = { user: 'one', tags: [] }
   for (const hashes of [new Int32Array(3), [1, 2] as unknown as Int32Array]) {

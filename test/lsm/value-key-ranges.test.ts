@@ -16,7 +16,7 @@ function texts({ ranges }: KeyRanges): string[] {
 
 const key = (n: number): string => String(n).padStart(6, '0')
 
-test('what is outside the ranges has not all of the pairs', async () => {
+test('every entry with all of the pairs is within the key ranges', async () => {
   const random = seededRandom()
   for (const options of [{}, { filterMemory: 0 }, { index: 'tree' }, { filterBits: 8 }] as const) {
     const store = await ValueStore.create(options)
@@ -41,7 +41,7 @@ test('what is outside the ranges has not all of the pairs', async () => {
   }
 })
 
-test('ranges are those of the tables that filters leave, and single keys of memtables', async () => {
+test('key ranges are those of the tables that filters do not rule out, and single keys of memtables', async () => {
   const store = await ValueStore.create()
   for (let n = 0; n < 100; n++) {
     store.put(key(n), { color: n < 50 ? 'red' : 'blue' })
@@ -71,7 +71,7 @@ test('ranges are those of the tables that filters leave, and single keys of memt
   assert.equal(texts(both), [])
 })
 
-test('only keys with the prefix are asked for', async () => {
+test('with a prefix, only tables that may have such keys yield key ranges', async () => {
   const store = await ValueStore.create()
   for (const prefix of ['!a!', '!b!', '!c!']) {
     for (let n = 0; n < 5; n++) store.put(`${prefix}${n}`, { color: 'red' })
@@ -81,7 +81,7 @@ test('only keys with the prefix are asked for', async () => {
   const { ranges, tables } = await keyRanges(store.values, store.view(), [['color', 'red']], {
     prefix: Buffer.from('!b!')
   })
-  // The x of the prefix before was written with this table.
+  // The x of the previous prefix is in this table.
   assert.equal(
     ranges.map(({ smallest, largest }) => `${Buffer.from(smallest)}…${Buffer.from(largest)}`),
     ['!a!x…!b!4', '!b!x…!c!4']
@@ -89,7 +89,7 @@ test('only keys with the prefix are asked for', async () => {
   assert.is(tables, 2)
 })
 
-test('ranges that overlap become one', () => {
+test('unite() joins overlapping ranges', () => {
   const range = (smallest: string, largest: string) => ({
     smallest: Buffer.from(smallest),
     largest: Buffer.from(largest)

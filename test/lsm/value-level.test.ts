@@ -46,7 +46,7 @@ async function scan(
   return keys.sort((a, b) => (order.get(b) ?? 0) - (order.get(a) ?? 0))
 }
 
-test('lookups are full scans: through flushes, merges, deletions, reopening, on disk and in memory', async () => {
+test('lookups find what full scans find, through flushes, merges, deletions and reopening, on disk and in memory', async () => {
   for (const more of [
     {},
     { fileSystem: new MemoryFileSystem() },
@@ -103,7 +103,7 @@ test('lookups are full scans: through flushes, merges, deletions, reopening, on 
   }
 })
 
-test('a lookup sees the moment of its first step, or its snapshot', async () => {
+test('a lookup sees the state at its first step, or its snapshot', async () => {
   const db = open()
   const random = seededRandom()
   await db.put('a', { ...tweetOf(1, random), user: 'x' })
@@ -128,7 +128,7 @@ test('a lookup sees the moment of its first step, or its snapshot', async () => 
   }
 })
 
-test('a lookup may begin before the database is open, and ends when it closes', async () => {
+test('a lookup may begin before the database is open, and rejects once it is closed', async () => {
   const location = temporaryDirectory()
   const first = open(location)
   for (let i = 0; i < 50; i++) await first.put(keyOf(i), { user: 'x', time: i, tags: [] })
@@ -150,7 +150,7 @@ test('a lookup may begin before the database is open, and ends when it closes', 
   }
 })
 
-test('keys and values come in the encodings asked for; a prefix keeps to a sublevel', async () => {
+test('lookups use the requested encodings, and a prefix restricts them to a sublevel', async () => {
   const db = open()
   const sublevel = db.sublevel<string, Tweet>('inner', { valueEncoding: 'json' })
   await db.put('outer', { user: 'x', time: 1, tags: [] })
@@ -168,7 +168,7 @@ test('keys and values come in the encodings asked for; a prefix keeps to a suble
   )
 })
 
-test('without the option values there are no lookups; with it later, filters are made beside the tables', async () => {
+test('lookup() rejects without the option values; if it is set later, rebuildFilters() makes the filters', async () => {
   const location = temporaryDirectory()
   const plain = closeLater(new LsmLevel<string, Tweet>(location, { valueEncoding: 'json' }))
   for (let i = 0; i < 500; i++) await plain.put(keyOf(i), { user: `user ${i}`, time: i, tags: [] })
@@ -191,7 +191,7 @@ test('without the option values there are no lookups; with it later, filters are
   assert.equal(await db.rebuildFilters(), { tables: 1, rebuilt: 0 })
 })
 
-test('an extractor that cannot be loaded keeps the store from opening', async () => {
+test('open() rejects if the extractor cannot be loaded', async () => {
   const location = temporaryDirectory()
   const db = new LsmLevel(location, { values: { extractor: { module: 'file:///nowhere.js', name: 'n', version: 1 } } })
   try {

@@ -44,7 +44,7 @@ async function act(store: ValueStore, random: Random, snapshots: readonly number
 }
 
 for (const [name, options] of Object.entries(optionSets)) {
-  test(`every lookup gives what a full scan gives (${name})`, async () => {
+  test(`every lookup returns what a full scan finds (${name})`, async () => {
     const random = seededRandom()
     const store = await ValueStore.create(options, 1 + random.below(10))
     const snapshots: number[] = []
@@ -89,7 +89,7 @@ function isBetween(value: unknown, low: number | undefined, high: number | strin
   return typeof value === 'string' && typeof high === 'string' && value <= high
 }
 
-test('a newer version hides an older one that a value filter finds, wherever the newer one lies', async () => {
+test('a newer version hides an older one that a value filter finds, wherever the newer one is', async () => {
   for (const hide of ['overwrite', 'delete'] as const) {
     for (const depth of ['same memtable', 'newer memtable', 'newer table', 'table merged below'] as const) {
       const store = await ValueStore.create({ blockFilterBits: 10 })
@@ -100,14 +100,14 @@ test('a newer version hides an older one that a value filter finds, wherever the
       else store.put('a', { color: 'green' })
       if (depth === 'newer memtable') store.freeze()
       if (depth.includes('table ') || depth === 'newer table') await store.flush()
-      // The newer version now lies in a deeper level than the older one.
+      // Now the newer version is in a deeper level than the older one.
       if (depth === 'table merged below') await store.merge([2], store.sequence)
       assertSame(await store.lookup(['color', 'red']), [['b', '{"color":"red"}']], `${hide}, ${depth}`)
     }
   }
 })
 
-test('a value written again is found once, at its newest place in the order', async () => {
+test('an entry that was written twice is found once, in the place of its newest version', async () => {
   const store = await ValueStore.create()
   store.put('a', { color: 'red' })
   await store.flush()
@@ -124,7 +124,7 @@ test('a value written again is found once, at its newest place in the order', as
   )
 })
 
-test('the search ends with the K-th: older tables are not read', async () => {
+test('a lookup with a limit does not read older tables than necessary', async () => {
   const store = await ValueStore.create({ blockFilterBits: 10 })
   for (let table = 0; table < 20; table++) {
     for (let i = 0; i < 50; i++) store.put(`key ${table} ${i}`, { color: 'red' })
@@ -142,7 +142,7 @@ test('the search ends with the K-th: older tables are not read', async () => {
   assert.is(blocks, 0)
 })
 
-test('an aborted lookup ends with LEVEL_ABORTED', async () => {
+test('an aborted lookup rejects with LEVEL_ABORTED', async () => {
   const store = await ValueStore.create({ filterBits: 8 })
   for (let i = 0; i < 2000; i++) store.put(`key ${i}`, { color: 'red', tags: 'x'.repeat(2000) })
   await store.flush()
@@ -160,7 +160,7 @@ test('an aborted lookup ends with LEVEL_ABORTED', async () => {
   }
 })
 
-test('no lookup keeps the event loop from turning', async () => {
+test('a lookup does not block the event loop', async () => {
   const store = await ValueStore.create({ filterBits: 8 })
   for (let i = 0; i < 20_000; i++) store.put(`key ${i}`, { color: 'red', n: i })
   await store.flush()
@@ -180,7 +180,7 @@ test('no lookup keeps the event loop from turning', async () => {
     isDone = true
     return longest
   }
-  // A collection of garbage may fall into one of the lookups; what holds the loop does so in each.
+  // Garbage collection may fall into one of the lookups; a lookup that blocks the loop would do so each time.
   const longest = [await longestTurn(), await longestTurn(), await longestTurn()]
   assert.ok(Math.min(...longest) < 40, `${longest.join(', ')} ms`)
 })

@@ -32,7 +32,7 @@ const options: ValueWriteOptions = {
 }
 const meta = tableOf(14, 'a', 'z', { bytes: 1234, smallestSequence: 3, largestSequence: 99, rawBytes: 900 })
 
-/** Sections for documents in blocks; undefined is a tombstone. */
+/** Sections for blocks of documents; undefined is a tombstone. */
 async function sectionsOf(
   blocks: readonly (readonly unknown[])[],
   changes: Partial<ValueWriteOptions> = {}
@@ -54,7 +54,7 @@ function bytesOf(sections: readonly Section[], name: string): Uint8Array {
   return sections.find((section) => section.name === name)?.bytes as Uint8Array
 }
 
-test('filter and block filters have every pair of every put: no false negatives', async () => {
+test('table filter and block filters have no false negatives: they contain every pair of every put', async () => {
   const { hash } = await loadExtractor(extractor).then((loaded) => ({ hash: loaded.hash.bind(loaded) }))
   const halves = new Int32Array(2)
   await fc.assert(
@@ -91,11 +91,11 @@ test('block filters rule out most blocks', async () => {
     loaded.hash(['b', i], halves)
     found += matchingBlocks(new Decoder(bytesOf(sections, sectionNames.blockFilters), 'x'), 300, halves).length
   }
-  // 8 bits per pair: 2.2 % of 90,000.
+  // With 8 bits per pair, 2.2 % of 90,000 are expected.
   assert.ok(found < 90_000 * 0.05, `${found} of 90,000`)
 })
 
-test('tombstones, and values that are not JSON, add nothing', async () => {
+test('tombstones and values that are not JSON add nothing', async () => {
   const sections = await sectionsOf([[undefined], ['text'], [undefined, 5]])
   assert.is(bytesOf(sections, sectionNames.filter), undefined)
   const header = decodeHeader(bytesOf(sections, sectionNames.header), 'x')
@@ -103,13 +103,13 @@ test('tombstones, and values that are not JSON, add nothing', async () => {
   assert.equal(header?.zones, [{ field: 'a', zone: undefined }])
 })
 
-test('an extractor that throws leaves the table without sections: "maybe"', async () => {
+test('if the extractor throws, the table gets no sections', async () => {
   const module = `data:text/javascript,export const createExtractor = () => ({
     zoneFields: [], extract() { throw new Error('no') }, hash() {}, matches: () => true, zoneValues: () => [] })`
   assert.equal(await sectionsOf([[{ a: 1 }]], { extractor: { module, name: 'bad', version: 1 } }), [])
 })
 
-test('what is not an extractor is LEVEL_NOT_SUPPORTED', async () => {
+test('loadExtractor() rejects invalid extractors with LEVEL_NOT_SUPPORTED', async () => {
   const specs = [
     { module: 'data:text/javascript,export const x = 1', name: 'none', version: 1 },
     { module: 'no-such-package-of-anybody', name: 'missing', version: 1 },
@@ -126,7 +126,7 @@ test('what is not an extractor is LEVEL_NOT_SUPPORTED', async () => {
   }
 })
 
-test('the order of keys in its options does not make another extractor, anything else does', () => {
+test('the identity of an extractor depends on its options, but not on the order of their keys', () => {
   const spec = { module: 'x', name: 'n', version: 1, options: { a: 1, b: { c: [1, 2], d: null } } }
   assert.equal(identityOf(spec), identityOf({ ...spec, module: 'y', options: { b: { d: null, c: [1, 2] }, a: 1 } }))
   for (const options of [undefined, { a: 1 }, { a: 1, b: { c: [2, 1], d: null } }]) {
@@ -134,7 +134,7 @@ test('the order of keys in its options does not make another extractor, anything
   }
 })
 
-test('a header comes back as it was written', async () => {
+test('decodeHeader() returns a header as it was encoded, and undefined for another format', async () => {
   const header = {
     extractor: identityOf(extractor),
     filterBits: 2 ** 18,
@@ -153,7 +153,7 @@ test('a header comes back as it was written', async () => {
   assert.is(decodeHeader(newer, 'x'), undefined)
 })
 
-test('any bytes are decoded, or LEVEL_CORRUPTION', async () => {
+test('the decoders of sections return or throw LEVEL_CORRUPTION, whatever the bytes', async () => {
   const sections = await sectionsOf([[{ a: 1, b: 2 }], [{ a: 'x' }]])
   const decoders: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
     [sectionNames.header]: (bytes) => decodeHeader(bytes, 'x'),
@@ -185,7 +185,7 @@ test('any bytes are decoded, or LEVEL_CORRUPTION', async () => {
   }
 })
 
-test('a side file gives back its sections, and nothing to another table of the same number', async () => {
+test('a side file returns its sections, but not for another table of the same number', async () => {
   const fileSystem = new MemoryFileSystem()
   fileSystem.makeDirectory('/db')
   assert.is(SideFile.open(fileSystem, '/db', meta), undefined)
@@ -200,7 +200,7 @@ test('a side file gives back its sections, and nothing to another table of the s
   }
 })
 
-test('a damaged side file is no filter, says so, and fails nothing', async () => {
+test('a damaged side file throws nothing and never yields a wrong filter, and its damage is reported', async () => {
   const sections = await sectionsOf([[{ a: 1 }]])
   const written = new MemoryFileSystem()
   written.makeDirectory('/db')

@@ -1,7 +1,7 @@
 /**
  * A store of memtables and tables without an engine, and a model of it: every lookup is compared with a full scan.
  *
- * Tables are merged any with any, which no policy would do: shadowing has to be right wherever a newer version lies.
+ * Any tables may be merged, which no policy would do: shadowing has to be right wherever a newer version is.
  */
 import * as assert from 'uvu/assert'
 import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
@@ -72,7 +72,7 @@ export class ValueStore {
     return this.#version.levels.flat()
   }
 
-  /** A value side that has loaded nothing yet, with other options if given. */
+  /** Starts with value filters that are not loaded, with other options if given. */
   async reopen(options: Partial<ValueOptions> = {}): Promise<void> {
     this.options = { ...this.options, ...options }
     this.values = await Values.open(this.options, this.fileSystem, directory)
@@ -91,12 +91,12 @@ export class ValueStore {
     this.#memtables[0]?.add(entry, this.sequence)
   }
 
-  /** Begins a memtable; the old ones stay as they are. */
+  /** Starts a new memtable, unless the current one is empty. */
   freeze(): void {
     if (this.#memtables[0]?.memtable.isEmpty === false) this.#memtables.unshift(new FilledMemtable())
   }
 
-  /** Writes the oldest memtable out. */
+  /** Flushes the oldest memtable. */
   async flush(): Promise<void> {
     if (this.#memtables.length === 1) this.freeze()
     if (this.#memtables.length === 1) return
@@ -111,8 +111,8 @@ export class ValueStore {
   }
 
   /**
-   * Merges tables into one; `oldest` and newer snapshots stay as they are, older versions may be lost.
-   * @param keepsFiles of the inputs, as a view of them does
+   * Merges tables into one, keeping what snapshot `oldest` and newer ones see.
+   * @param keepsFiles keeps the files of the inputs, as a view of them does
    */
   async merge(numbers: readonly number[], oldest: number, keepsFiles = false): Promise<void> {
     const inputs = this.metas.filter((meta) => numbers.includes(meta.number))
@@ -166,7 +166,7 @@ export class ValueStore {
       buffers,
       version,
       tables,
-      // Newest wins wherever it lies: tables are in no order here.
+      // The newest version wins wherever it is: tables are in no order here.
       find: (key, into) => {
         const one = new Found()
         let newest = -1
@@ -183,7 +183,7 @@ export class ValueStore {
     }
   }
 
-  /** @param onBlock told of every block that is read, by the number of its table */
+  /** @param onBlock called for every block that is read, with the number of its table */
   watchedView(onBlock: (table: number) => void): ValueView {
     const table = (meta: TableMeta) => {
       const whole = this.tables.table(meta)
@@ -213,7 +213,7 @@ export class ValueStore {
     return collect(rangeLookup(this.values, view, field, low, high, options))
   }
 
-  /** What a full scan finds. */
+  /** The result of a full scan. */
   scan(
     matches: (value: string) => boolean,
     { limit = Number.POSITIVE_INFINITY, reverse = false, prefix }: LookupOptions = {},
@@ -250,7 +250,7 @@ async function collect(entries: AsyncIterable<[Buffer, Buffer]>): Promise<[strin
   return found
 }
 
-/** Whether a JSON value has the pair, by parsing it. */
+/** Whether a JSON value has the pair, found by parsing it. */
 export function hasPair(value: string, [field, wanted]: JsonPair): boolean {
   return valuesAt(value, field).includes(wanted)
 }

@@ -21,7 +21,7 @@ import {
 } from '../../src/lsm/value/zone-value.ts'
 import { testSeed } from '../support/arbitraries.ts'
 
-/** Surrogates whole and alone, what comes behind them in UTF-16 and before them in UTF-8, long common beginnings. */
+/** Surrogates, paired and alone; characters after them in UTF-16 but before them in UTF-8; long common prefixes. */
 const strings = fc.oneof(
   fc.string({ maxLength: 5 }),
   fc.string({
@@ -41,7 +41,7 @@ const seed = testSeed()
 
 const sign = (n: number): number => Math.sign(n)
 
-test('bytes order as values do: numbers, then strings by their UTF-8 bytes', () => {
+test('encoded zone values sort like the values: numbers, then strings by their UTF-8 bytes', () => {
   fc.assert(
     fc.property(zoneValues, zoneValues, (a, b) => {
       assert.is(sign(compareKeys(encodeZoneValue(a), encodeZoneValue(b))), sign(compareZoneValues(a, b)))
@@ -53,7 +53,7 @@ test('bytes order as values do: numbers, then strings by their UTF-8 bytes', () 
   )
 })
 
-test('bounds are short, a lower one never above the value, an upper one never below', () => {
+test('bounds are short; a lower one is never above the value, and an upper one never below', () => {
   fc.assert(
     fc.property(zoneValues, (value) => {
       const encoded = encodeZoneValue(value)
@@ -65,7 +65,7 @@ test('bounds are short, a lower one never above the value, an upper one never be
   )
 })
 
-test('a zone overlaps every range that one of its values is in', () => {
+test('a zone overlaps every range that contains one of its values', () => {
   fc.assert(
     fc.property(
       fc.array(zoneValues, { minLength: 1, maxLength: 6 }),
@@ -91,7 +91,7 @@ test('NaN is in no zone and in no range; a field without values overlaps nothing
   assert.not.ok(mayOverlap(undefined, encodeRange({ low: undefined, high: undefined })))
 })
 
-test('block zones name the blocks that overlap', () => {
+test('overlappingBlocks() returns the blocks whose zones overlap the range', () => {
   const collector = new ZoneCollector(2)
   const blocks = [10, 20, 'text', 30].map((value) => {
     collector.reset()

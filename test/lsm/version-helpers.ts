@@ -1,7 +1,7 @@
-/** Descriptions of tables for tests of versions and manifests; there are no files behind them. */
+/** Descriptions of tables without files, for tests of versions and manifests. */
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 
-/** A table of keys first…last, with the sequence numbers 10 · number … 10 · number + 9. */
+/** A table of keys `first` to `last`, with sequence numbers 10 · number to 10 · number + 9. */
 export function tableOf(number: number, first: string, last: string, rest: Partial<TableMeta> = {}): TableMeta {
   return {
     number,

@@ -9,14 +9,14 @@ import { numbersOf, tableOf } from './version-helpers.ts'
 
 const seed = testSeed()
 
-/** Keys of one or two letters of a small alphabet: they meet borders of tables often. */
+/** Short keys of a small alphabet: they are often borders of tables. */
 const key = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd', 'e'), maxLength: 2 })
 
-/** A level of tables that ascend and do not overlap. */
+/** A level of ascending tables that do not overlap. */
 const sortedLevel = fc.uniqueArray(key, { maxLength: 16 }).map((keys) => {
   const sorted = [...keys].sort()
   const tables: TableMeta[] = []
-  // A table of one key now and then.
+  // Now and then a table has only one key.
   for (let i = 0; i < sorted.length; ) {
     const first = sorted[i] ?? ''
     const last = sorted[i + 1]
@@ -39,7 +39,7 @@ function reaches(table: TableMeta, smallest: Uint8Array | undefined, largest: Ui
   )
 }
 
-test('the table for a key is the one whose range holds it', () => {
+test('tableFor() finds the table whose range contains the key', () => {
   fc.assert(
     fc.property(sortedLevel, key, (tables, text) => {
       const version = new Version([[], tables])
@@ -56,14 +56,14 @@ test('the table for a key is the one whose range holds it', () => {
   )
 })
 
-test('tables that overlap a range are found, in sorted levels and in level 0', () => {
+test('overlapping() finds the tables that overlap a range, in sorted levels and in level 0', () => {
   const bound = fc.option(key, { nil: undefined })
   fc.assert(
     fc.property(sortedLevel, bound, bound, (tables, from, to) => {
       const version = new Version([tables, tables])
       const smallest = from === undefined ? undefined : Buffer.from(from)
       const largest = to === undefined ? undefined : Buffer.from(to)
-      // Nothing is in a range that ends before it begins.
+      // A range that ends before it begins has a test of its own.
       if (smallest !== undefined && largest !== undefined && compareKeys(smallest, largest) > 0) return
       const expected = tables.filter((table) => reaches(table, smallest, largest))
       assert.equal(numbersOf(version.overlapping(0, smallest, largest)), numbersOf(expected))
@@ -73,7 +73,7 @@ test('tables that overlap a range are found, in sorted levels and in level 0', (
   )
 })
 
-test('a range that ends before it begins overlaps nothing', () => {
+test('overlapping() finds nothing in a range that ends before it begins', () => {
   const version = new Version([[], [tableOf(1, 'a', 'c'), tableOf(2, 'd', 'f'), tableOf(3, 'g', 'i')]])
   assert.equal(version.overlapping(1, Buffer.from('h'), Buffer.from('b')), [])
 })
@@ -87,7 +87,7 @@ test('a version has seven levels, and counts their bytes and tables', () => {
   assert.equal(numbersOf([...version.allTables()]), [3, 1, 2])
 })
 
-test('a version is unused after its last release, and says so once', () => {
+test('a version reports once, after its last release, that it is unused', () => {
   const unused: Version[] = []
   const version = new Version([], (which) => unused.push(which))
   assert.is(version.retain(), version)
@@ -100,7 +100,7 @@ test('a version is unused after its last release, and says so once', () => {
   assert.is(unused[0], version)
 })
 
-/** A level 0 of some tables or many, that overlap anyhow, newest first. */
+/** A level 0 of few or many tables that overlap at random, newest first. */
 const level0 = fc.array(fc.tuple(key, key), { maxLength: 60, size: 'max' }).map((ranges) =>
   ranges.map(([a, b], i) => {
     const [first, last] = a < b ? [a, b] : [b, a]
@@ -108,7 +108,7 @@ const level0 = fc.array(fc.tuple(key, key), { maxLength: 60, size: 'max' }).map(
   })
 )
 
-test('tables of level 0 that overlap a range, or may hold a key, are found however many there are, newest first', () => {
+test('youngTablesFor() and overlapping() find tables of level 0, newest first, however many there are', () => {
   const bound = fc.option(key, { nil: undefined })
   let large = 0
   fc.assert(

@@ -46,7 +46,7 @@ const inOrder = [
   'MANIFEST-000020'
 ]
 
-test('what no version, log number or manifest names is obsolete, of whatever number; one old log is spared', () => {
+test('files that no version, log number or manifest refers to are obsolete, but one old log is spared', () => {
   assert.equal(obsolete(), { names: inOrder, spareLog: 6 })
 })
 
@@ -56,7 +56,7 @@ test('a log that recovery needs is never obsolete', () => {
   assert.ok(!obsolete({ logNumber: 0 }).names.some((name) => name.endsWith('.wal')))
 })
 
-test('the newest old log is spared whatever the order of the listing', () => {
+test('the newest old log is spared, whatever the order of the listing', () => {
   for (const names of [listing, [...listing].reverse()]) {
     const inUse = { liveTables: new Set<number>(), logNumber: 99, manifestNumber: 99 }
     const { spareLog, names: removed } = obsoleteFiles(names, inUse)

@@ -44,7 +44,7 @@ function read(cache: TableCache, meta: TableMeta): number {
   return Number(Buffer.from(found.valueBytes.subarray(found.valueStart, found.valueEnd)).toString())
 }
 
-test('a table is opened once and answers for its own file', () => {
+test('a table is opened only once and reads its own file', () => {
   const { fileSystem, metas } = fileSystemWith(3)
   const cache = new TableCache(fileSystem, '/', new BlockCache(1024), 10)
   for (let round = 0; round < 2; round++) {
@@ -56,7 +56,7 @@ test('a table is opened once and answers for its own file', () => {
   assert.equal(fileSystem.openFiles, [])
 })
 
-test('no more tables are open than allowed, and those used last stay', () => {
+test('no more tables are open than allowed, and those used last stay open', () => {
   const { fileSystem, metas } = fileSystemWith(20)
   const cache = new TableCache(fileSystem, '/', new BlockCache(1024), 4)
   for (const meta of metas) {
@@ -68,7 +68,7 @@ test('no more tables are open than allowed, and those used last stay', () => {
   }
 })
 
-test('a pinned table outlives the limit, and is still the same table', () => {
+test('a pinned table stays open beyond the limit, and is still the same object', () => {
   const { fileSystem, metas } = fileSystemWith(6)
   const cache = new TableCache(fileSystem, '/', new BlockCache(1024), 2)
   const pinned = metas.slice(0, 4).map((meta) => cache.pin(meta))
@@ -82,7 +82,7 @@ test('a pinned table outlives the limit, and is still the same table', () => {
   cache.close()
 })
 
-test('a dropped table is closed when its last pin goes', () => {
+test('a dropped table is closed with its last unpin()', () => {
   const { fileSystem, metas } = fileSystemWith(2)
   const cache = new TableCache(fileSystem, '/', new BlockCache(1024), 10)
   const [first, second] = metas as [TableMeta, TableMeta]
@@ -100,7 +100,7 @@ test('a dropped table is closed when its last pin goes', () => {
   assert.is(cache.size, 0)
 })
 
-test('a table that cannot be opened leaks no file', () => {
+test('a table that cannot be opened leaves no file open', () => {
   const { fileSystem, metas } = fileSystemWith(2)
   const cache = new TableCache(fileSystem, '/', new BlockCache(1024), 10)
   const [first, second] = metas as [TableMeta, TableMeta]
@@ -128,7 +128,7 @@ test('a table that cannot be opened leaks no file', () => {
   assert.equal(fileSystem.openFiles, [])
 })
 
-test('where the process has fewer descriptors than tables may be open, all are read, and idle ones give theirs up', () => {
+test('if the process runs out of descriptors, idle tables are closed and all tables can be read', () => {
   const descriptors = 10
   const { fileSystem, metas } = fileSystemWith(40)
   const limited = new FaultyFileSystem(fileSystem, {
@@ -139,7 +139,7 @@ test('where the process has fewer descriptors than tables may be open, all are r
   const cache = new TableCache(limited, '/', new BlockCache(1024), 1000)
   for (let round = 0; round < 3; round++) for (const meta of metas) assert.is(read(cache, meta), meta.number)
   assert.ok(cache.size <= descriptors && cache.size > descriptors / 2, `${cache.size} tables are open`)
-  // None is idle: what needs another one is told why it cannot be.
+  // No table is idle: opening another one throws.
   const pinned = metas.slice(0, descriptors).map((meta) => cache.pin(meta))
   assert.is(pinned.length, descriptors)
   assert.is(

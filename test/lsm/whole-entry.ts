@@ -1,6 +1,6 @@
 import type { EntryKind, EntryRanges } from '../../src/lsm/format/entry.ts'
 
-/** An entry whose key and value are the whole of their bytes. */
+/** An entry whose key and value fill their buffers. */
 export function wholeEntry(key: Uint8Array, sequence: number, kind: EntryKind, value: Uint8Array): EntryRanges {
   return {
     keyBytes: key,

@@ -1,4 +1,4 @@
-/** A process that runs one flush in the compaction thread, prints, and has nothing else to do. */
+/** Runs one flush in the compaction thread and prints its result; the process must then end by itself. */
 import { workerRunner } from '../../src/lsm/compaction/worker-runner.ts'
 import { jobOf, memtableOf } from './compaction-helpers.ts'
 

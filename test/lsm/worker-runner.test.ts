@@ -47,12 +47,12 @@ async function firstOutput(...directories: readonly string[]): Promise<void> {
   }
 }
 
-/** Once more when the thread was done before this one had its turn, as happens where processors are busy. */
+/** Repeats a test if the worker finished before this thread could act, as happens on busy machines. */
 async function untilInTime(isInTime: () => Promise<boolean>): Promise<void> {
   for (let tries = 1; !(await isInTime()); tries++) assert.ok(tries < 20, 'twenty times too late')
 }
 
-test('a flush in the thread writes what a flush on this thread writes', async () => {
+test('a flush in the worker writes the same tables as one on this thread', async () => {
   const [here, there] = [temporaryDirectory(), temporaryDirectory()]
   const entries = operations(5000, 'value')
   const expected = await runInline(nodeFileSystem, flushJob(here, 3, entries))
@@ -68,7 +68,7 @@ test('a flush in the thread writes what a flush on this thread writes', async ()
   }
 })
 
-test('keys that are views of something larger cross into the thread and back', async () => {
+test('keys that are views of larger buffers are passed to the worker and back', async () => {
   const directory = temporaryDirectory()
   const { tables } = await workerRunner.run(flushJob(directory, 1, operations(100, 'a')))
   const view = (key: Uint8Array) => Buffer.concat([Buffer.from('##'), key, Buffer.from('##')]).subarray(2, -2)
@@ -78,7 +78,7 @@ test('keys that are views of something larger cross into the thread and back', a
   for (const table of result.tables) assert.is(table.smallest.byteLength, table.smallest.buffer.byteLength)
 })
 
-test('errors come back with code, path, offset and cause', async () => {
+test('errors of the worker have code, path, offset and cause', async () => {
   const { directory, job } = await longJob()
   const path = `${directory}/${tableName(1)}`
   const file = nodeFileSystem.open(path, 'update')
@@ -96,7 +96,7 @@ test('errors come back with code, path, offset and cause', async () => {
   assert.is((missing as { cause?: { code?: string } }).cause?.code, 'ENOENT')
 })
 
-test('an aborted job ends with LEVEL_ABORTED and its reason, and leaves no files', () =>
+test('an aborted job rejects with LEVEL_ABORTED and the reason, and leaves no files', () =>
   untilInTime(async () => {
     const { directory, job } = await longJob()
     const controller = new AbortController()
@@ -111,7 +111,7 @@ test('an aborted job ends with LEVEL_ABORTED and its reason, and leaves no files
     return true
   }))
 
-test('when the thread dies its jobs reject, and the next job gets a new thread', () =>
+test('when the worker dies, its jobs reject, and the next job gets a new worker', () =>
   untilInTime(async () => {
     const { directory, job } = await longJob()
     const running = [outcome(workerRunner.run(job)), outcome(workerRunner.run({ ...job, firstNumber: 300 }))]
@@ -124,7 +124,7 @@ test('when the thread dies its jobs reject, and the next job gets a new thread',
     return errors.length === running.length
   }))
 
-test('a thread that has nothing to do for a while ends, and the next job gets a new one', async () => {
+test('an idle worker ends after a while, and the next jobs get a new one', async () => {
   const runner = new WorkerRunner(50)
   const directory = temporaryDirectory()
   const flush = (firstNumber: number) => runner.run(flushJob(directory, firstNumber, operations(100, 'a')))
@@ -139,13 +139,13 @@ test('a thread that has nothing to do for a while ends, and the next job gets a 
   await runner.terminate()
 })
 
-test('the end of an idle thread is no concern of jobs that come meanwhile', async () => {
+test('jobs that start while an idle worker ends succeed', async () => {
   const runner = new WorkerRunner(0)
   const directory = temporaryDirectory()
   for (let round = 0; round < 20; round++) {
     const { entriesOut } = await runner.run(flushJob(directory, 1 + round * 100, operations(10, 'a')))
     assert.is(entriesOut, 10)
-    // Now before the timer, now after it.
+    // Sometimes before the timer, sometimes after it.
     for (let turns = 0; turns < round % 3; turns++) await new Promise((resolve) => setImmediate(resolve))
   }
   await runner.terminate()
@@ -163,7 +163,7 @@ test('a flush overtakes compactions of other databases', () =>
     return order[0] === 'flush'
   }))
 
-test('an extractor that cannot be loaded is LEVEL_NOT_SUPPORTED', async () => {
+test('a job whose extractor cannot be loaded rejects with LEVEL_NOT_SUPPORTED', async () => {
   const directory = temporaryDirectory()
   const job = flushJob(directory, 1, operations(10, 'a'))
   const extractor = { module: 'no-such-module-of-petaldb', name: 'none', version: 1 }
@@ -172,7 +172,7 @@ test('an extractor that cannot be loaded is LEVEL_NOT_SUPPORTED', async () => {
   assert.ok(hasCode(error, 'LEVEL_NOT_SUPPORTED'), String(error))
 })
 
-test('an idle thread does not keep the process alive, and a running job does', async () => {
+test('a running job keeps the process alive, and an idle worker does not', async () => {
   const program = fileURLToPath(new URL('./worker-idle-process.ts', import.meta.url))
   const run = promisify(execFile)
   const { stdout } = await run(process.execPath, ['--import', 'tsx', program, temporaryDirectory()], {
