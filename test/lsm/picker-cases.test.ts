@@ -177,7 +177,7 @@ const cases: readonly Case[] = [
 
 for (const [claim, levels, expected, settings] of cases) test(claim, () => assert.is(pick(levels, settings), expected))
 
-/** Tables of the last level, oldest first unless `ages` orders them (greater is newer); a table has at most 100 bytes. */
+/** Tables of the last level, oldest first unless `ages` says otherwise (greater is newer), of at most 100 bytes each. */
 type JoinCase = readonly [claim: string, tables: string, pick: string | undefined, ages?: readonly number[]]
 
 const joinCases: readonly JoinCase[] = [

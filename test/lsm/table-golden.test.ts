@@ -7,7 +7,7 @@ import { keyHash } from '../../src/lsm/format/key-filter.ts'
 import { allOf, type TestEntry } from './cursor-cases.ts'
 import { BytesFile, buildTable, openTable, usualOptions } from './table-filling.ts'
 
-/** Three data blocks: two entries with a common prefix, one that LZ4 compresses, a tombstone with two older versions. */
+/** Three data blocks: two entries with a common prefix, one that LZ4 compresses, a tombstone and two older versions. */
 const entries: readonly TestEntry[] = [
   { key: Buffer.from('!docs!1'), sequence: 5, kind: EntryKind.put, value: Buffer.from('{"a":1}') },
   { key: Buffer.from('!docs!2'), sequence: 2 ** 40 + 1, kind: EntryKind.put, value: Buffer.from('{"a":2}') },

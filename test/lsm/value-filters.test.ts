@@ -46,7 +46,7 @@ for (const index of ['sliced', 'linear', 'tree'] as const) {
       assert.is(stats.tables, 40)
       assert.is(stats.pending, 0)
       assert.is(stats.withoutFilter, 0)
-      // The tree keeps inner nodes and samples in memory whatever the budget, as leaves on disk are useless without them.
+      // The tree keeps inner nodes and samples in memory whatever the budget: leaves on disk are useless without them.
       if (index !== 'tree') assert.ok(stats.filterMemoryBytes <= filterMemory, `${stats.filterMemoryBytes} bytes`)
       if (index !== 'tree') assert.is(stats.filtered + stats.onDisk, 40)
       if (filterMemory === 0 && index !== 'tree') assert.is(stats.onDisk, 40)

@@ -3,7 +3,7 @@ import { edit, mutant } from './mutant.mjs'
 
 export const bounds = [
   mutant(
-    'NOT is taken of the same bound',
+    'NOT complements the same bound instead of the opposite one',
     edit('sharded-bloom/evaluate', "side === 'upper' ? 'lower' : 'upper'", 'side'),
     'sharded-bloom/soundness',
     'docstore/answers'
@@ -19,13 +19,13 @@ export const bounds = [
     'docstore/random-writes'
   ),
   mutant(
-    'the live bitmap is ignored where few documents are left',
+    'the live bitmap is ignored when few documents are left',
     edit('sharded-bloom/evaluate', 'if (isDead) u8[out', 'if (isDead && count === 0) u8[out'),
     'sharded-bloom/random-life',
     'docstore/random-writes'
   ),
   mutant(
-    'of a few documents the last one is not looked up in the live bitmap',
+    'the last of a few documents is not looked up in the live bitmap',
     edit('sharded-bloom/evaluate', 'i < count && count <= fewDocuments', 'i < count - 1 && count <= fewDocuments'),
     'sharded-bloom/random-life',
     'docstore/random-writes'
@@ -41,25 +41,25 @@ export const bounds = [
     'docstore/answers'
   ),
   mutant(
-    'a hashed row makes a segment exact, in which lower is upper',
+    'a segment counts as exact in spite of a hashed row, so that lower is upper',
     edit('sharded-bloom/leaf-bounds', "case 'hashed': {\n        this.#isExact = false\n", "case 'hashed': {\n"),
     'sharded-bloom/soundness',
     'docstore/answers'
   ),
   mutant(
-    'irregular documents leave a segment exact, in which lower is upper',
+    'a segment counts as exact in spite of irregular documents, so that lower is upper',
     edit('sharded-bloom/leaf-bounds', "        if (irregular.kind !== 'absent') this.#isExact = false\n", ''),
     'sharded-bloom/soundness',
     'docstore/answers'
   ),
   mutant(
-    'an irregular document is taken for proved',
+    'an irregular document is taken for a certain match',
     edit('sharded-bloom/leaf-bounds', "if (irregular.kind === 'absent') return row", 'return row'),
     'sharded-bloom/soundness',
     'docstore/answers'
   ),
   mutant(
-    'a document whose pairs are not all known is left out',
+    'a document whose pairs are not all known is not a candidate',
     edit(
       'sharded-bloom/evaluate',
       'u8[out + (position >>> 3)]! |= 1 << (position & 7)',
@@ -68,7 +68,7 @@ export const bounds = [
     'docstore/overfull'
   ),
   mutant(
-    'a document whose pairs are not all known is taken for proved',
+    'a document whose pairs are not all known is taken for a certain match',
     edit(
       'sharded-bloom/evaluate',
       '    for (const position of this.#segment.alwaysCandidates) u8[out + (position >>> 3)]! &= ~(1 << (position & 7))\n',
@@ -78,7 +78,7 @@ export const bounds = [
     'sharded-bloom/soundness'
   ),
   mutant(
-    'a range over texts in the open segment makes it exact',
+    'the open segment counts as exact in spite of a range over texts',
     edit(
       'sharded-bloom/ranges/open-column',
       'this.outside.count === 0 && type !== Type.string',
@@ -88,7 +88,7 @@ export const bounds = [
     'sharded-bloom/soundness'
   ),
   mutant(
-    'documents outside of a column leave the segment exact',
+    'a segment counts as exact in spite of documents outside the column',
     edit(
       'sharded-bloom/ranges/open-column',
       'return this.outside.count === 0 && type !== Type.string',
@@ -98,7 +98,7 @@ export const bounds = [
     'sharded-bloom/soundness'
   ),
   mutant(
-    'a zone that reaches into a range is taken for one within it',
+    'a zone that overlaps a range is taken for one within it',
     edit(
       'sharded-bloom/ranges/sealed-column',
       "const isUpper = side === 'upper' ? 1 : 0\n    for (let span",
@@ -107,66 +107,66 @@ export const bounds = [
     'sharded-bloom/zones'
   ),
   mutant(
-    'documents of a zone are taken for documents of the column',
+    'all documents of a zone are taken for documents of the column',
     edit('sharded-bloom/ranges/sealed-column', 'kernels.and(out + from, members + from, out + from, length)\n', '{}\n'),
     'sharded-bloom/range-soundness'
   ),
   mutant(
-    'the last 32 positions of a growing column end anywhere',
+    'the last 32 positions of a growing column have no greatest key',
     edit('sharded-bloom/ranges/seal-column', '    f64[(groupsAt >>> 3) + groups * keysPerGroup] = column.max\n', ''),
     'sharded-bloom/format-columns',
     'sharded-bloom/range-soundness'
   ),
   mutant(
-    'all of the 32 positions in which a range ends are within it',
+    'all 32 positions around the end of a range are taken to be within it',
     edit('sharded-bloom/ranges/sealed-column', 'of [first, end - 1]', 'of []'),
     'sharded-bloom/range-soundness'
   ),
   mutant(
-    'a span of zones begins where the one before it does',
+    'every span of zones begins at the first zone',
     edit('sharded-bloom/ranges/column-keys', 'let zone = span * this.#spanZones', 'let zone = 0'),
     'sharded-bloom/zones',
     'sharded-bloom/range-groups'
   ),
   mutant(
-    'documents outside of a column are in no group',
+    'documents outside a column are in no group',
     edit('sharded-bloom/ranges/sealed-column', 'if (this.record.outside !== NO_DOCUMENT) return allGroups\n', ''),
     'sharded-bloom/range-groups'
   ),
   mutant(
-    'the last group that a range reaches is left out',
+    'the last group that a range overlaps is left out',
     edit('sharded-bloom/ranges/sealed-column', 'end * groupPositions, this', '(end - 1) * groupPositions, this'),
     'sharded-bloom/range-groups'
   ),
   mutant(
-    'of ranges that are ANDed the one that reaches farther counts',
+    'the intersection of ANDed ranges begins at the lowest of their lower ends',
     edit('sharded-bloom/ranges/interval', 'Math.max(...intervals', 'Math.min(...intervals'),
     'sharded-bloom/range-groups',
     'sharded-bloom/range-keys'
   ),
   mutant(
-    'the interval of a range stays when the template of texts is another',
+    'the interval of a range is not recomputed when the template of texts changes',
     edit('sharded-bloom/ranges/interval', 'known.template === template', 'known !== undefined'),
     'sharded-bloom/range-keys'
   ),
   mutant(
-    'a letter that counts is taken for a separator',
+    'a letter that varies between texts is taken for a separator',
     edit('sharded-bloom/ranges/choose-text-form', ' || hasCountingLetter(pattern, longest, common.length)', ''),
     'sharded-bloom/choose-columns'
   ),
   mutant(
-    'zones are taken whatever the order of keys',
+    'zones are used whatever the order of the keys',
     edit('sharded-bloom/ranges/seal-column', 'return held <= limit * sample.length', 'return true'),
     'sharded-bloom/zones'
   ),
   mutant(
-    'texts lose their column when they no longer grow',
+    'texts lose their column when they no longer ascend',
     edit('sharded-bloom/ranges/choose-columns', ' || this.#earlierTexts.has(path)', ''),
     'sharded-bloom/choose-columns',
     'sharded-bloom/zones'
   ),
   mutant(
-    'a segment is passed over where one of the alternatives is not',
+    'a segment is skipped although one of the alternatives may be in it',
     edit(
       'sharded-bloom/segment/groups',
       'groups |= groupsOf(segment, child, locations)',
@@ -175,7 +175,7 @@ export const bounds = [
     'sharded-bloom/upper-level'
   ),
   mutant(
-    'what rows say that are not in memory is taken for what the segment says',
+    'an evaluation with rows missing from memory is taken for complete',
     edit(
       'sharded-bloom/view',
       'return cache.misses === misses || evaluation.upperCount === 0 ? evaluation : undefined',
@@ -184,12 +184,12 @@ export const bounds = [
     'sharded-bloom/upper-level'
   ),
   mutant(
-    'where passing over has stopped is taken for every segment',
+    'the evaluation kept from skipping segments is used for other segments',
     edit('sharded-bloom/view', 'if (left?.captured === captured && left', 'if (left !== undefined && left'),
     'sharded-bloom/upper-level'
   ),
   mutant(
-    'of the groups that rows leave the first one is forgotten',
+    'the first of the groups left by the rows is dropped',
     edit(
       'sharded-bloom/view',
       'groups = segment.narrowed(pair, groups)',
@@ -198,7 +198,7 @@ export const bounds = [
     'sharded-bloom/upper-level'
   ),
   mutant(
-    'groups beyond the first have no bits',
+    'groups after the first have no bits',
     edit(
       'bloom/kernels/kernels',
       'return instance.exports as Kernels',
@@ -207,27 +207,27 @@ export const bounds = [
     'bloom/kernels'
   ),
   mutant(
-    'the part of rows that is looked at ends a group too early',
+    'the part of a row that is read ends one group too early',
     edit('sharded-bloom/segment/and-groups', '(32 - beyond) * groupBytes', '(31 - beyond) * groupBytes'),
     'sharded-bloom/upper-level'
   ),
   mutant(
-    'a digit of a template is as good as a lower character',
+    'the lowest digit of a template gets the same rank as lower characters',
     edit('sharded-bloom/ranges/range-key', 'unit - digitsBefore, 0', 'unit - digitsBefore - 1, 0'),
     'sharded-bloom/range-keys'
   ),
   mutant(
-    'a text that left its template goes on being compared',
+    'the rest of a text that left its template is still compared',
     edit('sharded-bloom/ranges/range-key', 'isOver ||= rank === 0 || rank === radix - 1', 'isOver ||= rank === 0'),
     'sharded-bloom/range-keys'
   ),
   mutant(
-    'a template is longer than a key has room for',
+    'a template may be longer than fits into a key',
     edit('sharded-bloom/ranges/range-key', 'const maxTemplateBits = 62', 'const maxTemplateBits = 65'),
     'sharded-bloom/choose-columns'
   ),
   mutant(
-    'a segment that is no longer young forgets its first documents',
+    'a segment loses its first documents when it stops being young',
     edit(
       'sharded-bloom/segment/hashed-rows',
       'for (let from = 0; from < this.#documents; from += blockDocuments)',
@@ -236,7 +236,7 @@ export const bounds = [
     'sharded-bloom/hashed-rows'
   ),
   mutant(
-    'a young segment knows the documents after its checkpoint, and not the last before',
+    'a young segment loses the last document before its checkpoint',
     edit(
       'sharded-bloom/segment/young-rows',
       'if (position >= documents) break',
@@ -245,7 +245,7 @@ export const bounds = [
     'sharded-bloom/hashed-rows'
   ),
   mutant(
-    'patterns that are strings go by UTF-16 units',
+    'patterns given as strings match UTF-16 units',
     edit('query/pattern', "byCode), flags.includes('u') ?", 'byCode), flags.length >= 0 ?'),
     'query/filter-evaluation',
     'docstore/patterns'

@@ -1,14 +1,14 @@
-/** Calls do what is asked of them, or say that they do not. */
+/** Calls do what is requested, or report that they do not. */
 import { edit, mutant } from './mutant.mjs'
 
 export const calls = [
   mutant(
-    'an index that is still being built is taken for built',
+    'an index that is still being built is reported as built',
     edit('docstore/indexes/create-index', 'await ended(index, options.signal)', 'return wanted.name'),
     'docstore/indexes-build'
   ),
   mutant(
-    'an option that a call does not know is taken',
+    'a call accepts unknown options',
     edit('docstore/known-options', "if (option === 'session' && value === null) continue", 'continue'),
     'docstore/open-options',
     'docstore/call-arguments'

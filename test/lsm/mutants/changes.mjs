@@ -1,4 +1,4 @@
-/** Change streams tell what was committed, and documents expire when they must. */
+/** Change streams report committed changes, and documents expire when they must. */
 import { edit, mutant } from './mutant.mjs'
 
 const committer = 'docstore/write/committer'
@@ -8,7 +8,7 @@ const expired = 'docstore/indexes/expired'
 
 export const changes = [
   mutant(
-    'streams that were made while a batch was under way are not told of it',
+    'streams opened during a batch do not get its changes',
     [
       edit(committer, "    let watching: ChangeFeed['streams']\n", '    const watching = this.#feed.streams\n'),
       edit(committer, '      watching = this.#feed.streams\n', '')
@@ -16,12 +16,12 @@ export const changes = [
     'docstore/watch'
   ),
   mutant(
-    'documents before a change are read as committed now',
+    'documents before a change are read from the current state',
     edit(telling, 'run(ordinalsBefore), before.options)', 'run(ordinalsBefore), store.readOptions())'),
     'docstore/watch'
   ),
   mutant(
-    'the next batch does not wait until this one is told',
+    'the next batch does not wait until the changes of this one are reported',
     edit(
       committer,
       'await tellCommit({ kind, ordinalsBefore: removed',
@@ -31,12 +31,12 @@ export const changes = [
     'docstore/watch-model'
   ),
   mutant(
-    'a stream holds whatever its consumer does not take',
+    'a stream buffers without limit what its consumer does not take',
     edit(buffer, '!this.isEmpty && this.#bytes + bytes > maxBufferedBytes', 'this.#bytes < 0'),
     'docstore/watch-stream'
   ),
   mutant(
-    'fields are told one by one though their order changed',
+    'an update description lists single fields although their order changed',
     edit(
       'docstore/watch/update-description',
       ' && kept.every((key, i) => key === keys[i])',
@@ -50,12 +50,12 @@ export const changes = [
     'docstore/expiry'
   ),
   mutant(
-    'a document that was saved since its index entry was read expires all the same',
+    'a document expires although it was saved after its index entry was read',
     edit(expired, '|| !filter.matches(document)) continue', ') continue'),
     'docstore/expiry'
   ),
   mutant(
-    'a sweep outlives its index',
+    'a sweep continues after its index was dropped',
     edit(expired, '  if (!isThere(collection, index)) return 0\n', ''),
     'docstore/expiry'
   )

@@ -1,11 +1,11 @@
-/** By a collation strings compare as its language has it, and no index is asked for what it does not know. */
+/** With a collation, strings compare by its language, and indexes are not used for comparisons they cannot make. */
 import { edit, mutant } from './mutant.mjs'
 
 const bounds = 'query/bounds'
 
 export const collations = [
   mutant(
-    'what passes a collated test is proven by its type',
+    'the type of a value is taken for proof that it passes a collated test',
     edit(
       bounds,
       'return upperOnly(anyType(path, [...new Set(predicate.values.map(typeOf))]))',
@@ -23,17 +23,17 @@ export const collations = [
     'query/collation'
   ),
   mutant(
-    'a collated sort takes the order of a declared index',
+    'a collated sort uses the order of a declared index',
     edit('docstore/indexes/plan-read', 'find.sort.isCollated ? [] : find.sort.keys', 'find.sort.keys'),
     'docstore/collation'
   ),
   mutant(
-    'a collated sort takes the order of a column',
+    'a collated sort uses the order of a column',
     edit('docstore/read/column-walk', '(sort.isCollated && surveyed.type === Type.string)', 'false'),
     'docstore/collation'
   ),
   mutant(
-    'distinct values of a collation are those that segments know',
+    'distinct() with a collation uses the values that segments know',
     edit(
       'docstore/read/distinct',
       'find.order === undefined ? boundsOfValues(execution, find, components) : undefined',
@@ -42,12 +42,12 @@ export const collations = [
     'docstore/collation'
   ),
   mutant(
-    'array filters have no collation',
+    'array filters ignore the collation',
     edit('query/update/positional', 'compileFilter(filter, { order: this.#order })', 'compileFilter(filter)'),
     'query/collation'
   ),
   mutant(
-    'stages that group stand beside a collation',
+    'grouping stages are accepted together with a collation',
     edit(
       'aggregate/compile',
       'if (expressions.order !== undefined) assertStagesCollated(parsed)\n  const write',

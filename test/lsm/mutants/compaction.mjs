@@ -1,4 +1,4 @@
-/** What is merged reads as before. */
+/** Merges do not change what reads return. */
 import { edit, mutant } from './mutant.mjs'
 
 export const compaction = [
@@ -13,7 +13,7 @@ export const compaction = [
     'lsm/model-levels'
   ),
   mutant(
-    'a tombstone is dropped over runs of level 0 that stay behind',
+    'a merge within level 0 drops tombstones over older runs',
     edit('lsm/engine/table-jobs', 'deeper: outputLevel === 0 ? undefined : rangesBelow', 'deeper: rangesBelow'),
     'lsm/engine-table-jobs',
     'lsm/model-levels'
@@ -30,7 +30,7 @@ export const compaction = [
     'lsm/model-sizes'
   ),
   mutant(
-    'merges do not hear of snapshots',
+    'merges ignore snapshots',
     edit(
       'lsm/engine/background',
       'mergeJob(directory, merge, version, snapshots.live(), options)',
@@ -40,7 +40,7 @@ export const compaction = [
     'lsm/model-sizes'
   ),
   mutant(
-    'a memtable is given up before an older one is in tables',
+    'a memtable is released before an older one is in tables',
     edit(
       'lsm/engine/flushes',
       "      if ((await before) === false) throw aborted('a memtable before it was not written out')\n",
@@ -60,7 +60,7 @@ export const compaction = [
     'lsm/model-levels'
   ),
   mutant(
-    'a merge leaves out what its widened range reaches',
+    'a merge leaves out tables that its widened range overlaps',
     edit('lsm/compaction/level0-policy', '    if (taken.length === known) break\n', '    if (known < 0) break\n'),
     'lsm/picker-cases',
     'lsm/picker-model',
@@ -73,13 +73,13 @@ export const compaction = [
     'lsm/model-levels'
   ),
   mutant(
-    'partitions are compacted apart though a table spans them',
+    'partitions are compacted separately although a table spans them',
     edit('lsm/compaction/level0-runs', '  if (depth === 0) return new Map()\n', '  if (depth >= 0) return new Map()\n'),
     'lsm/regression-001-partitions-of-an-older-depth',
     'lsm/model-levels'
   ),
   mutant(
-    'files are removed while a reader has their version',
+    'files are removed while a reader uses their version',
     edit(
       'lsm/engine/garbage',
       'if (dropped.holders.some((version) => version.isUsed)) kept',
@@ -100,12 +100,12 @@ export const compaction = [
     'lsm/picker-model'
   ),
   mutant(
-    'a large table is written again for a few small ones',
+    'a large table is rewritten to join a few small ones',
     edit('lsm/compaction/join-small', 'if (largest * 2 <= bytes) end', 'if (largest <= bytes) end'),
     'lsm/picker-cases'
   ),
   mutant(
-    'clear() hides what waits for the disk',
+    'clear() deletes writes that wait for the disk',
     edit(
       'lsm/engine/unchanged-since',
       'if (waiting.size === 0) return isUnchanged',
@@ -114,7 +114,7 @@ export const compaction = [
     'lsm/engine-clear'
   ),
   mutant(
-    'small tables are joined though more will come between them',
+    'small tables are joined although more will come between them',
     edit('lsm/compaction/join-small', 'bytes > maxFileBytes || !isNewer ||', 'bytes > maxFileBytes ||'),
     'lsm/picker-cases',
     'docstore/bulk-load-stores'
@@ -125,12 +125,12 @@ export const compaction = [
     'lsm/picker-cases'
   ),
   mutant(
-    'a range is cleared without the writes that wait for the disk',
+    'clear() drops tables without waiting for pending writes',
     edit('lsm/engine/drop-range', '      await engine.whenWritten()\n', ''),
     'lsm/clear-waiting-writes'
   ),
   mutant(
-    'an iterator goes on after a read that failed',
+    'an iterator continues after a failed read',
     edit('lsm/read/range-scan', '    this.#state = failed\n', ''),
     'lsm/iterator-read-errors'
   )

@@ -1,9 +1,9 @@
-/** What is acknowledged is kept. */
+/** Acknowledged writes are kept. */
 import { edit, mutant } from './mutant.mjs'
 
 export const durability = [
   mutant(
-    'no fsync of the directory after CURRENT is renamed',
+    'the directory is not synced after CURRENT is renamed',
     edit(
       'lsm/version/current-file',
       'fileSystem.rename(temporary, join(directory, currentName))\n  await fileSystem.syncDirectory(directory)',
@@ -43,7 +43,7 @@ export const durability = [
     'lsm/crash-tables'
   ),
   mutant(
-    'a version is swapped in before its edit is durable',
+    'a version becomes current before its edit is durable',
     edit('lsm/version/manifest', '  await writer.sync()\n  writer.mark()', '  writer.mark()'),
     'lsm/manifest-install',
     'lsm/manifest-edits',
@@ -56,7 +56,7 @@ export const durability = [
     'lsm/crash-logs'
   ),
   mutant(
-    'a sync leaves out the logs before',
+    'a sync leaves out the previous logs',
     edit('lsm/format/log-writer', '[previous?.sync(), syncName?.(), ', '[syncName?.(), '),
     'lsm/log-writer',
     'lsm/crash-logs'
@@ -94,7 +94,7 @@ export const durability = [
     'lsm/crash-tables'
   ),
   mutant(
-    'installing goes on after the manifest failed',
+    'edits are installed after a write of the manifest failed',
     edit(
       'lsm/version/version-set',
       "      this.#failure = error\n      throw ioError('Cannot write",
@@ -105,7 +105,7 @@ export const durability = [
     'lsm/faults-lasting'
   ),
   mutant(
-    'logs go on being written after a write failed',
+    'logs are written after a write of the log failed',
     [
       edit('lsm/format/log-writer', '    this.#failure ??= error\n', ''),
       edit(
@@ -119,7 +119,7 @@ export const durability = [
     'lsm/faults-once'
   ),
   mutant(
-    'of two that make a directory at once the second puts its marker in the place of the first',
+    'of two processes that create a directory at the same time, the second overwrites the marker of the first',
     edit(
       'lsm/fs/directory',
       "if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rename(temporary, name)",
@@ -128,7 +128,7 @@ export const durability = [
     'docstore/directory'
   ),
   mutant(
-    'with sync: true, a renamed collection may have its old name after a power failure',
+    'with sync: true, a rename is acknowledged before it is durable',
     edit(
       'docstore/store/catalog',
       ']: entry, ...deletions }, this.#sync)\n    this.#entries.delete(from)',
@@ -137,7 +137,7 @@ export const durability = [
     'docstore/reopen'
   ),
   mutant(
-    'collections whose names have one key on disk are taken',
+    'collection names that share a key on disk are accepted',
     edit('docstore/store/collection-name', '/\\p{Surrogate}/u.test(name)', 'name.length < 0'),
     'docstore/bad-input'
   )

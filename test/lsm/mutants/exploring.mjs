@@ -1,4 +1,4 @@
-/** Paths that are counted are those of documents, and a file is read as it is laid out. */
+/** Counted paths are those of the documents, and files are read according to their layout. */
 import { edit, mutant } from './mutant.mjs'
 
 const paths = 'docstore/paths'
@@ -6,7 +6,7 @@ const splitter = 'cli/value-splitter'
 
 export const exploring = [
   mutant(
-    'a segment whose documents have facts without rows tells all types',
+    'an open segment lists all types although facts of its documents have no rows',
     edit(
       'sharded-bloom/segment/open-segment',
       'if (!this.isShapeComplete || this.alwaysCandidates.length > 0) return undefined',
@@ -15,7 +15,7 @@ export const exploring = [
     paths
   ),
   mutant(
-    'a sealed segment whose documents have facts without rows tells all types',
+    'a sealed segment lists all types although facts of its documents have no rows',
     edit(
       'sharded-bloom/segment/sealed-segment',
       'if (!this.#isShapeComplete || this.alwaysCandidates.length > 0) return undefined',
@@ -24,7 +24,7 @@ export const exploring = [
     paths
   ),
   mutant(
-    'a segment with documents that are too large tells all types',
+    'a segment lists all types although it has documents that are too large',
     edit(
       'sharded-bloom/segment/open-segment',
       'if (!this.isShapeComplete || this.alwaysCandidates.length > 0) return undefined',
@@ -33,17 +33,17 @@ export const exploring = [
     paths
   ),
   mutant(
-    'of a path with several types the first one tells how many have it',
+    'a path with several types is counted by the first type',
     edit('docstore/read/paths', "pairs.length === 1 ? pairs[0]! : { kind: 'exists', path }", 'pairs[0]!'),
     paths
   ),
   mutant(
-    'what is uncertain of a document is not there',
+    'uncertain paths of documents are not counted',
     edit('docstore/read/paths', '    yield* this.#readUncertain(matches, counts)\n', ''),
     paths
   ),
   mutant(
-    'what is uncertain of a document is there',
+    'uncertain paths of documents are counted without being read',
     edit(
       'docstore/read/paths',
       'this.#documents.set(fact, found.lowerCount)',
@@ -52,27 +52,27 @@ export const exploring = [
     paths
   ),
   mutant(
-    'types of the document before are those of this one',
+    'types of the previous document count for this one',
     edit('docstore/read/path-counts', '      count.bits = 0\n', ''),
     paths
   ),
   mutant(
-    'a key of nothing is no key',
+    'an empty key is left out of paths',
     edit('docstore/read/path-counts', 'place.isRoot ? key', "place.count.path === '' ? key"),
     paths
   ),
   mutant(
-    'numbers that white space divides become one',
+    'numbers separated by white space are joined',
     edit('cli/value-splitter', 'if (isWord && this.#isSpaced) out[length++] = space\n', '\n'),
     splitter
   ),
   mutant(
-    'a line feed in a text ends a line',
+    'a line feed inside a value ends a line',
     edit('cli/value-splitter', 'byte === lineFeed ? carriageReturn : byte', 'byte'),
     splitter
   ),
   mutant(
-    'a quote behind a backslash ends a text',
+    'a quote after a backslash ends a text',
     edit('cli/value-splitter', 'if (isEscaped) isEscaped = false\n        else if', 'if'),
     splitter
   ),
@@ -82,7 +82,7 @@ export const exploring = [
     splitter
   ),
   mutant(
-    'an array that is cut off is an array',
+    'a truncated array is accepted',
     edit(
       'cli/value-splitter',
       "if (this.#layout === 'array' && !this.#hasEnded) this.#fail('the array is not closed', this.#offset)",
@@ -91,17 +91,17 @@ export const exploring = [
     splitter
   ),
   mutant(
-    'a first line that is cut off begins a document that is spread',
+    'an incomplete first line is always taken for the start of a document of several lines',
     edit('cli/layout', "return next !== '' && mayGoOn(open, next) ? 'documents' : 'lines'", "return 'documents'"),
     'cli/layout'
   ),
   mutant(
-    'a first line that is an array makes an array of all lines',
+    'an array in the first line makes the file count as one array',
     edit('cli/layout', "next !== '' && isArray(first) ? 'lines' : 'array'", "'array'"),
     'cli/layout'
   ),
   mutant(
-    'an element that is null is changed by $unset',
+    '$unset counts a null element as changed',
     edit(
       'query/update/edit',
       '    if (Object.is(edited, current)) return array\n    if (position >',

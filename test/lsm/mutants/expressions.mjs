@@ -1,4 +1,4 @@
-/** Expressions and schemas decide, whatever they imply; and what writes by them writes what they give. */
+/** Expressions and schemas decide, not the filters that they imply; $out and $merge write what they yield. */
 import { edit, mutant } from './mutant.mjs'
 
 const implied = 'aggregate/implied-filter'
@@ -7,7 +7,7 @@ const writes = 'docstore/aggregate-write-memory'
 
 export const expressions = [
   mutant(
-    'what is above a number is a number, text or an object',
+    'only numbers, texts and objects count as greater than a number',
     edit(
       implied,
       "['javascriptWithScope', ...typeNames.slice(type + 1, Type.maxKey + 1)]",
@@ -16,17 +16,17 @@ export const expressions = [
     implied
   ),
   mutant(
-    'an array on the way to what is compared is none',
+    'arrays on the path to a compared value are ignored',
     edit(implied, "alternatives.push(...prefixes(path).map((prefix) => ({ [prefix]: { $type: 'array' } })))", ''),
     implied
   ),
   mutant(
-    'what is missing is not below a number',
+    'a missing value does not count as less than a number',
     edit(implied, 'if (!isAbove) alternatives.push({ [path]: null })', ''),
     implied
   ),
   mutant(
-    'an $or implies what one of its parts implies',
+    'an $or implies what only some of its parts imply',
     edit(
       implied,
       'implied.length > 0 && !implied.includes(undefined) ? { $or: implied } : undefined',
@@ -35,12 +35,12 @@ export const expressions = [
     implied
   ),
   mutant(
-    'a variable of $lookup has the value of the call that is named as it is',
+    "a variable of $lookup has the value of the call's variable with the same name",
     edit('aggregate/expression', 'for (const [name] of hidden) this.#constants.delete(name)', ''),
     implied
   ),
   mutant(
-    'a $lookup by $expr looks at every document of the other collection',
+    'a $lookup by $expr reads every document of the other collection',
     edit(
       'docstore/aggregate/sources',
       'if (narrowed !== undefined) return compileRead({ ...read, compiledFilter: narrowed }, {})',
@@ -54,38 +54,38 @@ export const expressions = [
     'docstore/aggregate-lookup'
   ),
   mutant(
-    'a document is reached as often as it is found',
+    '$graphLookup returns a document as often as it is found',
     edit('docstore/aggregate/graph-lookup', 'if (ids.has(id)) return', ''),
     'docstore/aggregate-graph-lookup'
   ),
   mutant(
-    'a property that may be missing is there',
+    'an optional property of a schema is taken for a required one',
     edit('query/json-schema/implied', 'known.names.has(name) && isPathKey(name)', 'isPathKey(name)'),
     'query/json-schema-random',
     'query/json-schema'
   ),
   mutant(
-    'a function of the caller is given what is stored',
+    "the caller's function gets the stored document instead of a copy",
     edit('aggregate/operators/operator', 'return values.map((value) => cloneValue(value))', 'return values'),
     inFinds
   ),
   mutant(
-    '$where is given what is stored',
+    '$where gets the stored document instead of a copy',
     edit('query/matcher', 'const copy = cloneDocument(document)', 'const copy = document'),
     inFinds
   ),
   mutant(
-    'what is not there tells which element is meant',
+    'a negated condition selects the element for the positional operator',
     edit('query/update/positional', "new Set(['$ne', '$nin', '$not'])", 'new Set()'),
     inFinds
   ),
   mutant(
-    '$out takes the place of a collection whose indexes are others by now',
+    '$out replaces a collection whose indexes have changed meanwhile',
     edit('docstore/collections', '      assertSameIndexes(name, entry, before)\n', ''),
     writes
   ),
   mutant(
-    'whoever is at work in a collection is sent away by an $out that fails',
+    'a $out that is bound to fail turns away callers that use the collection',
     edit(
       'docstore/collections',
       '      // Checked before callers are turned away from the old collection.\n      assertInstallable()\n',
@@ -94,17 +94,17 @@ export const expressions = [
     writes
   ),
   mutant(
-    'a merge gives nobody a turn',
+    '$merge blocks the event loop',
     edit('docstore/write/merge-documents', 'const turn = breathe(sliceStart)', 'const turn = sliceStart'),
     'docstore/update-turns'
   ),
   mutant(
-    'a merge goes on when its time is over',
+    '$merge continues after its time limit',
     edit('docstore/write/merge-documents', '        this.#control.check()\n', ''),
     'docstore/update-turns'
   ),
   mutant(
-    'a window that moves is sure of a sum that it is not sure of',
+    'a moving window takes an inexact sum for an exact one',
     edit('aggregate/windows/sliding-sum', 'this.#otherCount > 0 || !this.#doubles.isExact', 'this.#otherCount > 0'),
     'aggregate/windows-sliding'
   )

@@ -6,12 +6,12 @@ const kernel = 'bloom/kernels/assembly/fingerprints'
 
 export const fingerprints = [
   mutant(
-    'the code behind one that is passed over is taken for the one before',
+    'the code after a skipped one is read as one less',
     edit(kernel, 'next = found + 1', 'next = found'),
     'sharded-bloom/fingerprint-codec'
   ),
   mutant(
-    'a bucket goes on behind a frame, not in the next one',
+    'a bucket crosses the end of a frame instead of continuing in the next one',
     edit(kernel, '(byte & FRAME_MASK) > FRAME_MASK - 7 || at >= end', 'at >= end'),
     'sharded-bloom/fingerprint-codec',
     'sharded-bloom/fingerprint-tail'
@@ -32,12 +32,12 @@ export const fingerprints = [
     'sharded-bloom/fingerprint-tail'
   ),
   mutant(
-    'documents that are not committed are in the run that a checkpoint writes',
+    'a checkpoint writes a run with documents that are not committed',
     edit(`${tail}/run-record`, 'documents < run.documents ? clipped(run, documents, bits) : run', 'run'),
     'sharded-bloom/fingerprint-tail'
   ),
   mutant(
-    'a run of fingerprints that is missing is not missed',
+    'a missing run of fingerprints is not noticed',
     edit(
       `${tail}/fingerprint-open`,
       "if (this.#documents < record.documents) throw damaged('a run of fingerprints is missing')",
@@ -46,7 +46,7 @@ export const fingerprints = [
     'sharded-bloom/fingerprint-tail'
   ),
   mutant(
-    'the scanner forgets facts that have no rows to set',
+    'the scanner drops facts when there are no rows',
     edit(
       'sharded-bloom/byte-scan/assembly/pairs',
       'if (hasRows()) addRows(hash)\n  else addHashed(hash)',

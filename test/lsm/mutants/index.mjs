@@ -1,4 +1,4 @@
-/** Mutants by the promise they break; scripts/mutants.mjs makes and runs them. */
+/** Mutants by the promise that they break; scripts/mutants.mjs creates and runs them. */
 import { bounds } from './bounds.mjs'
 import { calls } from './calls.mjs'
 import { changes } from './changes.mjs'

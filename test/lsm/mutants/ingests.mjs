@@ -1,19 +1,19 @@
-/** Tables that are taken in are all there or none, and change nothing that was there. */
+/** Either all ingested tables are installed or none, and they change no existing entry. */
 import { edit, mutant } from './mutant.mjs'
 
 export const ingests = [
   mutant(
-    'tables with tombstones are not asked',
+    'tombstones in tables do not prevent an ingest',
     edit('lsm/engine/ingest', 'hasTombstonesIn(version, old) ||', 'false ||'),
     'lsm/ingest'
   ),
   mutant(
-    'memtables with tombstones are not asked',
+    'tombstones in the active memtable do not prevent an ingest',
     edit('lsm/engine/ingest', 'buffers.some(({ memtable })', 'buffers.slice(1).some(({ memtable })'),
     'lsm/ingest'
   ),
   mutant(
-    'memtables that are being written out are not asked',
+    'tombstones in memtables that are being flushed do not prevent an ingest',
     edit('lsm/engine/ingest', 'buffers.some(({ memtable })', 'buffers.slice(0, 1).some(({ memtable })'),
     'lsm/ingest'
   ),
@@ -27,17 +27,17 @@ export const ingests = [
     'lsm/ingest'
   ),
   mutant(
-    'a snapshot that is taken while tables are taken in sees them later',
+    'a snapshot taken during an ingest sees its tables later',
     edit('lsm/engine/snapshots', 'if (this.#edits > 0) snapshot.hold()', ''),
     'lsm/ingest'
   ),
   mutant(
-    'writes before an ingest are less durable than it',
+    'writes before an ingest may be lost while it is kept',
     edit('lsm/engine/engine', '      await this.sync()\n      return choose()', '      return choose()'),
     'lsm/ingest-crash'
   ),
   mutant(
-    'merges go on while tables are placed',
+    'merges run while levels for ingested tables are chosen',
     edit(
       'lsm/engine/background',
       `return this.#whileNothingMerges(async () => {
@@ -50,7 +50,7 @@ export const ingests = [
     'lsm/ingest-model'
   ),
   mutant(
-    'an ingested table goes where another one is',
+    'an ingested table goes to a level where it overlaps another one',
     edit('lsm/ingest/ingest-levels', '.length === 0', '.length >= 0'),
     'lsm/ingest'
   ),
@@ -60,7 +60,7 @@ export const ingests = [
     'lsm/ingest'
   ),
   mutant(
-    'ingested tables stand where the newest of their time do',
+    'ingested entries get the last sequence number instead of 0',
     edit('lsm/engine/ingest', 'sequence: 0,', 'sequence: engine.versions.lastSequence,'),
     'lsm/ingest'
   ),
@@ -70,7 +70,7 @@ export const ingests = [
     'lsm/ingest'
   ),
   mutant(
-    'memory of an ingest is used again while it is read',
+    'memory of an ingest is reused while it is read',
     edit(
       'lsm/ingest/ingest-tables',
       'this.#begin()\n      this.#writing',
@@ -79,7 +79,7 @@ export const ingests = [
     'lsm/ingest'
   ),
   mutant(
-    'of entries with one sequence number a lookup finds one',
+    'a lookup finds only one of several entries with the same sequence number',
     edit('lsm/value/hits', '    else equals.push(hit)\n', ''),
     'lsm/ingest'
   )

@@ -1,19 +1,19 @@
-/** Documents kept decoded: nobody can tell, but by the clock. */
+/** Keeping documents decoded makes no difference but in time. */
 import { edit, mutant } from './mutant.mjs'
 
 export const kept = [
   mutant(
-    'a scan in reverse that is begun anew leaves out its first record',
+    'a reverse scan that is restarted leaves out its first record',
     edit('docstore/read/confirm', 'to: wanted + 1', 'to: wanted'),
     'docstore/kept-scan'
   ),
   mutant(
-    'a candidate in a block that was passed is counted for the next',
+    'a candidate in a skipped block is counted for the next one',
     edit('docstore/read/confirm', 'noteRuledOut(at - before)', 'noteRuledOut(at - before - 1)'),
     'docstore/kept-scan'
   ),
   mutant(
-    'what is kept is confirmed without a test',
+    'kept documents are confirmed without a test',
     edit(
       'docstore/read/confirm',
       'confirmer.offerKept(ordinal, kept, isCertain, view)',
@@ -22,7 +22,7 @@ export const kept = [
     'docstore/kept-scan'
   ),
   mutant(
-    'the mark of the earliest document always makes room',
+    'the mark of the document read longest ago is always the one replaced',
     edit(
       'docstore/documents/last-asked',
       'times[one]! < times[other]! ? one : other',
@@ -31,7 +31,7 @@ export const kept = [
     'docstore/document-cache'
   ),
   mutant(
-    'documents kept are copied by constructors after a turn in which others changed Object.prototype',
+    'kept documents are copied by constructors although Object.prototype has changed',
     edit(
       'docstore/documents/document-cache',
       'if (!this.#arePlansChecked) this.#checkPlans()',
@@ -40,12 +40,12 @@ export const kept = [
     'docstore/kept-scan'
   ),
   mutant(
-    'a collection that is closed keeps its room',
+    'a closed collection keeps its room',
     edit('docstore/documents/document-room', 'this.#usedBytes -= bytes', 'this.#usedBytes -= 0'),
     'docstore/document-cache'
   ),
   mutant(
-    'of a kept row the incomplete chunk is kept, too',
+    'the incomplete chunk of a row is kept too',
     edit(
       'sharded-bloom/segment/private-rows',
       'Math.floor(this.#partDocuments / this.#geometry.chunkDocuments)',
@@ -54,12 +54,12 @@ export const kept = [
     'sharded-bloom/private-rows-open'
   ),
   mutant(
-    'a row that takes the place of another is thought to be there',
+    'a row that replaces another counts as already complete',
     edit('sharded-bloom/segment/kept-rows', 'row.slot = slot\n    row.chunks = 0', 'row.slot = slot'),
     'sharded-bloom/private-rows-open'
   ),
   mutant(
-    'rows are kept with the last frame of row memory',
+    'kept rows may use the last frames of row memory',
     edit('sharded-bloom/segment/kept-rows', 'freeFrames <= spareFrames', 'freeFrames === 0'),
     'sharded-bloom/private-rows-open'
   )

@@ -1,4 +1,4 @@
-/** An import by several threads leaves what one by this thread leaves. */
+/** An import by several threads has the same result as one by this thread. */
 import { edit, mutant } from './mutant.mjs'
 
 const committer = 'docstore/write/committer'
@@ -6,53 +6,53 @@ const many = 'docstore/write/many-inserts'
 
 export const loads = [
   mutant(
-    'views see documents of a unit in the store before the index has them',
+    'views see documents of a unit before the index has them',
     edit(committer, '    this.#snapshots.pin()\n    try {', '    try {'),
     'docstore/bulk-load-moments'
   ),
   mutant(
-    'what a unit adds is counted again at the next open',
+    'documents of a unit are counted again at the next open',
     edit('docstore/store/collection-store', 'for (const write of writes) batch.putIndexRecord(write)', ''),
     'docstore/bulk-load-crash'
   ),
   mutant(
-    'a commit leaves the records of units that it counts',
+    'a commit does not delete the records of the units that it counts',
     edit(committer, 'for (const key of loads) commit.batch.putIndexRecord({ key, value: undefined })', ''),
     'docstore/bulk-load-ends',
     'docstore/bulk-load'
   ),
   mutant(
-    'ids of a unit are not looked for in the store',
+    'ids of a unit are not looked up in the store',
     edit('docstore/write/writer', 'if (await this.#ids.isAnyStored(built.ids)) return false', ''),
     'docstore/bulk-load-moments'
   ),
   mutant(
-    'an id twice in a unit is none',
+    'a duplicate id within a unit is not noticed',
     edit('docstore/bulk/unit-builder', 'return this.#ids.areDifferent', 'return true'),
     'docstore/bulk-load'
   ),
   mutant(
-    'lines of units are not numbered',
+    'lines of units do not count for line numbers',
     edit('docstore/import/import-lines', 'this.#splitter.passOver(lines)', ''),
     'docstore/bulk-load'
   ),
   mutant(
-    'tombstones of ids are taken for those of others',
+    'tombstones of ids do not prevent the publication of a unit',
     edit('docstore/bulk/bulk-load', '=> !beginsWith(smallest, ids)', '=> true'),
     'docstore/bulk-load-moments'
   ),
   mutant(
-    'units are published beside an index that was declared meanwhile',
+    'units are published although an index was declared meanwhile',
     edit('docstore/bulk/bulk-load', 'if (!this.#isWelcome) return false', ''),
     'docstore/bulk-load-others'
   ),
   mutant(
-    'units are published while the index is built again',
+    'units are published while the index is rebuilt',
     edit('sharded-bloom/bulk/adoption', 'if (this.#rebuilds.isBuilding) return false', ''),
     'sharded-bloom/adoption'
   ),
   mutant(
-    'a unit that was refused leaves its tables',
+    'a refused unit leaves its tables behind',
     edit(
       'docstore/bulk/bulk-load',
       '    await this.#discard(built)\n    await this.#turnBack(',
@@ -63,7 +63,7 @@ export const loads = [
     'docstore/bulk-load'
   ),
   mutant(
-    'lines that a thread has when it dies are lost',
+    'the lines of a thread that dies are lost',
     edit('docstore/bulk/bulk-load', 'return nothingBuilt\n', "throw new Error('dead')\n"),
     'docstore/bulk-load-ends'
   ),
@@ -73,7 +73,7 @@ export const loads = [
     'docstore/bulk-load-stores'
   ),
   mutant(
-    'a document loses its beginning to the one before',
+    'the scan of a document overwrites the beginning of the next one',
     edit('sharded-bloom/byte-scan/assembly/scan', '  v128.store(end, a)\n', ''),
     'sharded-bloom/byte-scan'
   ),
@@ -83,47 +83,47 @@ export const loads = [
     'docstore/leading-id'
   ),
   mutant(
-    'what a dead thread has written stays',
+    'files of a thread that died stay',
     edit('docstore/bulk/bulk-load', 'await ingest.discardNumbers(firstNumber, numbers)', ''),
     'docstore/bulk-load-ends'
   ),
   mutant(
-    'a line that the scanner refuses is asked about again',
+    'a line that the scanner refused is scanned again',
     edit('docstore/documents/indexed-records', '!isTried && ', ''),
     'docstore/unit-builder'
   ),
   mutant(
-    'runs stay long where lines are refused',
+    'runs stay long although lines are refused',
     edit('docstore/bulk/unit-builder', ': Math.max(1, i - from)', ': runEntries'),
     'docstore/unit-builder'
   ),
   mutant(
-    'documents that were collected for a unit are left out where it is not filled',
+    'documents collected for a unit are lost if it is not filled',
     edit(many, '      if (this.isWaiting) await this.#load?.bulk.end()\n', ''),
     'docstore/many-inserts-ends'
   ),
   mutant(
-    'ids of documents behind the last one are told',
+    'ids of documents collected after the one that ended the call are reported',
     edit(many, 'isLast ? this.#taken : error.index + 1', 'error.index + 1'),
     'docstore/many-inserts-ends'
   ),
   mutant(
-    'what was collected is told by ids that are copies',
+    'ids of collected documents are reported as copies',
     edit(many, 'this.#insertedIds[this.#tried + i] ??= id', 'this.#insertedIds[this.#tried + i] = id'),
     'docstore/many-inserts-ends'
   ),
   mutant(
-    'a run is inserted though the one before it failed',
+    'a run is inserted although the previous one failed',
     edit(many, 'writer.insert(run, ordered, this.#failuresBefore)', 'writer.insert(run, ordered)'),
     'docstore/failing-store'
   ),
   mutant(
-    'null is made an id of its own by a thread',
+    'a thread accepts null as an _id',
     edit('docstore/bulk/record-load', 'if (id === undefined || id === null) return undefined', ''),
     'docstore/many-inserts-ends'
   ),
   mutant(
-    'documents that JSON does not hold are collected however many there are',
+    'documents that JSON cannot represent are collected however many there are',
     edit(
       'docstore/bulk/record-load',
       'if (this.#flat > fewFlat && this.#flat * rareFlat > this.#taken) return undefined',
@@ -132,13 +132,13 @@ export const loads = [
     'docstore/many-inserts-ends'
   ),
   mutant(
-    'documents of a unit do not count for the places of others',
+    'documents of a unit do not count for the positions of later ones',
     edit(many, '    this.#tried += documents\n', ''),
     'docstore/many-inserts-ends',
     'docstore/many-inserts'
   ),
   mutant(
-    'a document that cannot be collected is inserted before those that were',
+    'a document that cannot be collected is inserted before those collected earlier',
     edit(many, '    await this.pause()\n    return this.#isOver ||', '    return this.#isOver ||'),
     'docstore/many-inserts',
     'docstore/many-inserts-ends'
@@ -149,7 +149,7 @@ export const loads = [
     'docstore/many-inserts-ends'
   ),
   mutant(
-    'an ObjectId in a record is a text',
+    'an ObjectId in a record is indexed as a text',
     edit(
       'sharded-bloom/byte-scan/scanner',
       "case 'objectId':\n        return this.#constants.OBJECT_ID\n",
@@ -158,12 +158,12 @@ export const loads = [
     'docstore/many-inserts-ends'
   ),
   mutant(
-    'the key of an ObjectId in a record is that of its digits',
+    'an ObjectId in a record gets the key of the text of its digits',
     edit('docstore/bulk/unit-builder', "this.#idEnds[i - from]!, form === 'objectId')", 'this.#idEnds[i - from]!)'),
     'docstore/many-inserts'
   ),
   mutant(
-    'digits of an ObjectId in upper case are taken for those it is hashed with',
+    'upper-case digits of an ObjectId are hashed as they are',
     edit(
       'docstore/documents/leading-id',
       '(code >= 0x61 && code <= 0x66)',
@@ -172,7 +172,7 @@ export const loads = [
     'docstore/leading-id'
   ),
   mutant(
-    'of two ids of a line of mongoexport the first is taken',
+    'the first of two ids in a line of mongoexport is used',
     edit(
       'docstore/documents/json-record',
       '    this.#assertOneId()\n',
@@ -181,18 +181,18 @@ export const loads = [
     'docstore/leading-id'
   ),
   mutant(
-    'a unit ends in the middle of a line',
+    'a unit may end in the middle of a line',
     edit('docstore/bulk/unit-collector', 'isOneBegun ? this.#ended + 1 : 1', '1'),
     'docstore/unit-collector'
   ),
   mutant(
-    'the line that a source ends in is lost behind a unit',
+    'the unfinished last line of a source is lost after a unit',
     edit('docstore/bulk/bulk-load', 'await this.#host.insertOrdinarily(unfinished)', ''),
     'docstore/unit-sizes',
     'docstore/bulk-load'
   ),
   mutant(
-    'nobody is told how many are to come',
+    'the number of lines to come is ignored',
     edit(
       'docstore/bulk/unit-sizes',
       '    this.#left = left\n    this.#units = undefined',
@@ -201,12 +201,12 @@ export const loads = [
     'docstore/unit-sizes'
   ),
   mutant(
-    'parameters stay though a frequent value is new',
+    'parameters are kept although there is a new frequent value',
     edit('sharded-bloom/tune/earlier-choice', 'if (!frequent.every(({ lo }) => known.has(lo))) return undefined', ''),
     'sharded-bloom/earlier-choice'
   ),
   mutant(
-    'parameters stay however many hashed pairs documents have',
+    'parameters are kept however many hashed pairs documents have',
     edit(
       'sharded-bloom/tune/earlier-choice',
       'if (mean > maxGrowth * hashedPairs || mean < maxShrinking * hashedPairs) return undefined',
@@ -215,12 +215,12 @@ export const loads = [
     'sharded-bloom/earlier-choice'
   ),
   mutant(
-    'parameters of one index serve another',
+    'parameters of one index are used for another',
     edit('sharded-bloom/bulk/earlier-choices', 'if (text !== this.#plan) this.choice = undefined', ''),
     'sharded-bloom/earlier-choice'
   ),
   mutant(
-    'a choice is measured by the segment before',
+    'a choice of parameters is measured by the previous segment',
     edit('sharded-bloom/rebuild/segment-builder', 'isSame ? choice.hashedPairs : ', ''),
     'sharded-bloom/earlier-choice'
   )

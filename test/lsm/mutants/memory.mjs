@@ -1,14 +1,14 @@
-/** Memory that is used again is nobody's any more. */
+/** Reused memory has no other user. */
 import { edit, mutant } from './mutant.mjs'
 
 export const memory = [
   mutant(
-    'stores that keep values are given memory of rooms',
+    'stores that keep values get memory of rooms instead of copies',
     edit('docstore/write/write-batch', 'this.copies ? value : value.slice()', 'value'),
     'docstore/reopen'
   ),
   mutant(
-    'a room is closed when the first of its records is made',
+    'a room is closed after the first of its records',
     edit(
       'sharded-bloom/records/checked-store',
       'writes.push(checked(operation, room))',
@@ -17,7 +17,7 @@ export const memory = [
     'sharded-bloom/room'
   ),
   mutant(
-    'a seal closes the room of the last of its tail before it is written',
+    'a seal closes the room of the end of its tail before that is written',
     edit(
       'sharded-bloom/segment/seal',
       'if (writes.length > 0) await store.write(writes)\n      room.close()',
@@ -26,7 +26,7 @@ export const memory = [
     'sharded-bloom/room'
   ),
   mutant(
-    'a seal closes the room of a part of its tail before it is written',
+    'a seal closes the room of a part of its tail before that is written',
     edit(
       'sharded-bloom/segment/seal',
       'await store.write(writes)\n    writes = []\n    room.close()',
@@ -35,7 +35,7 @@ export const memory = [
     'sharded-bloom/room'
   ),
   mutant(
-    'a checkpoint closes its room before it is written',
+    'a checkpoint closes its room before its records are written',
     edit(
       'sharded-bloom/segment/segment-store',
       'await this.write(writes, [handle])\n    room.close()',
@@ -44,12 +44,12 @@ export const memory = [
     'sharded-bloom/room'
   ),
   mutant(
-    'a room that is closed twice is given to two',
+    'the memory of a room that is closed twice is given to two users',
     edit('sharded-bloom/records/room', 'this.#memory = noMemory\n    this.#used = 0', ''),
     'sharded-bloom/room'
   ),
   mutant(
-    'two samplers have the members of one that was closed',
+    'two samplers share the members of a closed one',
     edit('sharded-bloom/tune/sampler', '    idleMembers = undefined\n    this.#stride', '    this.#stride'),
     'sharded-bloom/sampler'
   ),
@@ -59,13 +59,13 @@ export const memory = [
     'lsm/memtable-cursor'
   ),
   mutant(
-    'a young segment takes a chunk of rows with its first document',
+    'a young segment allocates a chunk of rows for its first document',
     edit('sharded-bloom/segment/hashed-rows', 'const maxYoungDocuments = 1024', 'const maxYoungDocuments = 0'),
     'sharded-bloom/hashed-rows',
     'docstore/many-collections'
   ),
   mutant(
-    'frames that were taken are lost where there are too few',
+    'frames already taken are lost if there are too few',
     edit(
       'bloom/kernels/row-memory',
       '    if (!this.#hasFree(count)) throw this.#exhausted()\n    return',
@@ -75,7 +75,7 @@ export const memory = [
     'bloom/row-memory'
   ),
   mutant(
-    'nobody is asked for frames where none is free',
+    'no holder of frames is asked when none is free',
     edit(
       'bloom/kernels/row-memory',
       'for (const holder of this.#holders) {\n      let before',
@@ -94,13 +94,13 @@ export const memory = [
     'sharded-bloom/row-cache'
   ),
   mutant(
-    'segments are not sealed before they are full, however short memory is',
+    'segments are not sealed early, however short memory is',
     edit('sharded-bloom/segment/early-seals', 'if (!this.#isShort || ', 'if (this.#isShort || '),
     'sharded-bloom/early-seals',
     'docstore/short-row-memory'
   ),
   mutant(
-    'the segment that was written to last is sealed first',
+    'the order of early seals ignores recent writes',
     edit(
       'sharded-bloom/segment/early-seals',
       '    this.#sealers.delete(sealer)\n    this.#sealers.add(sealer)',
@@ -109,7 +109,7 @@ export const memory = [
     'sharded-bloom/early-seals'
   ),
   mutant(
-    'a seal is waited for without end',
+    'the wait for a seal has no time limit',
     edit(
       'sharded-bloom/segment/early-seals',
       'setTimeout(resolve, milliseconds)',
@@ -118,12 +118,12 @@ export const memory = [
     'sharded-bloom/early-seals'
   ),
   mutant(
-    'opened segments are restored without asking for room',
+    'segments are restored without making room for them',
     edit('sharded-bloom/segment/stored-segment', '    await EarlySeals.of(memory).makeRoom()\n', ''),
     'docstore/short-row-memory'
   ),
   mutant(
-    'for want of a descriptor a read fails while idle tables hold theirs',
+    'a read fails for lack of descriptors while idle tables are open',
     edit('lsm/version/table-cache', '!lacksDescriptors(error) || !this.#relieve()', 'lacksDescriptors(error) || true'),
     'lsm/version-table-cache'
   )

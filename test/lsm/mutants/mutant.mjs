@@ -1,6 +1,6 @@
 /**
- * A mistake that somebody might make: what the store would do, edits of the source (the text stands in its file once),
- * and the test files that are to notice, the likeliest first.
+ * A mistake that a developer might make: what the database would then do, the edits of the source (`find` occurs once in
+ * its file), and the test files that should notice, the most likely one first.
  *
  * @typedef {{ readonly file: string, readonly find: string, readonly replace: string }} Edit
  * @typedef {{ readonly claim: string, readonly edits: readonly Edit[], readonly tests: readonly string[] }} Mutant

@@ -1,4 +1,4 @@
-/** Mistakes that give other documents than the first of an order. */
+/** Mistakes by which other documents than the first of an order are returned. */
 import { edit, mutant } from './mutant.mjs'
 
 const walk = 'docstore/read/column-walk'
@@ -6,7 +6,7 @@ const tests = ['docstore/sorted-reads']
 
 export const orders = [
   mutant(
-    'a segment is left as soon as there are enough matches, whatever else is in it',
+    'a segment is left as soon as there are enough matches, whatever else it contains',
     edit(
       walk,
       'return compareToValue(last.key[0], valueOfEnd(value, this.#survey.type)) * this.#direction <= 0',
@@ -15,7 +15,7 @@ export const orders = [
     ...tests
   ),
   mutant(
-    'documents with the last value are left out, though they come before the last',
+    'documents with the value of the last match are left out although they come before it',
     edit(walk, 'isInclusive: !this.#hasTies || firstOrdinal < last.arrival', 'isInclusive: false'),
     ...tests
   ),
@@ -34,17 +34,17 @@ export const orders = [
     ...tests
   ),
   mutant(
-    'of documents that compare equal the one that was read first comes first',
+    'documents that compare equal come in the order in which they were read',
     edit(walk, 'match.characters, match.ordinal)', 'match.characters)'),
     ...tests
   ),
   mutant(
-    'an array on the way to the value is overlooked',
+    'an array on the path to the value is overlooked',
     edit('query/sort-bounds', '[...prefixes, path].map', '[path].map'),
     ...tests
   ),
   mutant(
-    'the table of _ids is asked for a sort by something else',
+    'the table of ids is used for a sort in the other direction',
     edit(
       'docstore/indexes/id-index',
       "fields: [{ path: '_id', direction: 1 }]",

@@ -1,9 +1,9 @@
-/** What the leading stages of a pipeline become means the same, and all that is read is of one moment. */
+/** The read made from the leading stages of a pipeline means the same, and expressions and accumulators are right. */
 import { edit, mutant } from './mutant.mjs'
 
 export const pipelines = [
   mutant(
-    'a filter behind a limit joins the read',
+    'a filter after a limit becomes part of the read',
     edit(
       'aggregate/leading',
       'if (isWhole) draft.filters.push(spec)\n      return isWhole',
@@ -12,7 +12,7 @@ export const pipelines = [
     'aggregate/leading'
   ),
   mutant(
-    'a skip behind a limit leaves as many documents as before',
+    'a skip after a limit does not reduce the limit',
     edit('aggregate/leading', 'draft.limit -= skip\n', '\n'),
     'aggregate/leading'
   ),
@@ -22,7 +22,7 @@ export const pipelines = [
     'aggregate/values'
   ),
   mutant(
-    'missing is null in expressions',
+    'missing values equal null in expressions',
     edit(
       'aggregate/expression-values',
       'return typeOf(b) === Type.minKey ? 1 : -1',
@@ -32,12 +32,12 @@ export const pipelines = [
     'docstore/aggregate-memory'
   ),
   mutant(
-    'a sum forgets the rounding errors of its additions',
+    'a sum loses the rounding errors of its additions',
     edit('aggregate/exact-sum', 'this.#high + this.#low + this.#special', 'this.#high + this.#special'),
     'aggregate/values'
   ),
   mutant(
-    'runs are merged out of the order of equal documents',
+    'merging runs does not keep the order of equal documents',
     edit('query/sorter', 'this.#sort.compareKeys(a.key, b.key) <= 0)\n', 'this.#sort.compareKeys(a.key, b.key) < 0)\n'),
     'aggregate/values'
   )

@@ -1,9 +1,9 @@
-/** What is read is of one moment. */
+/** Reads see one moment. */
 import { edit, mutant } from './mutant.mjs'
 
 export const reading = [
   mutant(
-    'an iterator sees what is written after its creation',
+    'an iterator sees writes after its creation',
     edit(
       'lsm/read/range-scan',
       'new VisibleCursor(entries, this.#view.sequence, this.#range)',
@@ -28,12 +28,12 @@ export const reading = [
     'lsm/range-tables'
   ),
   mutant(
-    'a scan in reverse opens the tables at the other end first',
+    'a reverse scan opens the tables at the other end first',
     edit('lsm/engine/engine-read-view', '(isReverse ? run.at(-1) : run[0])!', 'run[0]!'),
     'lsm/range-tables'
   ),
   mutant(
-    'the tables at the start of the range are opened, whatever was sought',
+    'the tables at the start of the range are opened in spite of a seek',
     edit('lsm/read/range-scan', 'this.#state === atTarget ? this.#rest : this.#range', 'this.#range'),
     'lsm/range-tables'
   ),
@@ -47,13 +47,13 @@ export const reading = [
     'lsm/range-tables'
   ),
   mutant(
-    'an arena is used again while a view reads it',
+    'an arena is reused while a view reads it',
     edit('lsm/engine/write-buffer', 'if (this.#users === 0) this.memtable', 'this.memtable'),
     'lsm/engine-snapshots',
     'lsm/model-sizes'
   ),
   mutant(
-    'older tables of level 0 are asked first',
+    'older tables of level 0 are read first',
     edit(
       'lsm/version/level',
       'b.largestSequence - a.largestSequence || b.number - a.number',
@@ -63,7 +63,7 @@ export const reading = [
     'lsm/model-sizes'
   ),
   mutant(
-    'a key filter is asked with another seed than it was made with',
+    'a key filter is queried with other hashes than it was built with',
     edit(
       'lsm/format/key-filter',
       '    const bits = this.#bits\n    const step = stepOf(hash)\n',
@@ -73,7 +73,7 @@ export const reading = [
     'lsm/model-sizes'
   ),
   mutant(
-    'a block of the cache is handed out',
+    'a value is returned as a view of a cached block',
     edit(
       'lsm/engine/point-reads',
       '  const value = Buffer.allocUnsafe(valueEnd - valueStart)\n  value.set(valueBytes.subarray(valueStart, valueEnd))\n',
@@ -82,48 +82,48 @@ export const reading = [
     'lsm/engine-own-bytes'
   ),
   mutant(
-    'a seek out of range is a seek to the range',
+    'a seek out of range moves to the target',
     edit('lsm/read/range-scan', 'isInRange(this.#range, this.#target) ? atTarget : ended', 'atTarget'),
     'lsm/iterator-range',
     'lsm/model-sizes'
   ),
   mutant(
-    'a cursor over one block shows bytes that are used again',
+    'a cursor over one block exposes memory that is reused',
     edit('lsm/format/table', 'cursor.load(this.#block(block, true).copy())', 'cursor.load(this.#block(block, true))'),
     'lsm/cache-ring'
   ),
   mutant(
-    'a spared block is looked for where it was',
+    'a moved block is read at its old place',
     edit('lsm/format/block', '    this.#start = at\n    this.#entriesEnd += at - start\n', ''),
     'lsm/cache-ring'
   ),
   mutant(
-    'a block read aside is believed to be there still',
+    'a block read without the cache is taken to be still in memory',
     edit('lsm/format/table-file', ' && aside.uses === memoryUses()', ''),
     'lsm/table-cache'
   ),
   mutant(
-    'what is read across turns is not retained',
+    'a read over several turns does not retain its view',
     edit('lsm/engine/map-keys', '        view = engine.view(at)\n        await', '        await'),
     'lsm/engine-disk-reads'
   ),
   mutant(
-    'a snapshot loses what is dropped under it',
+    'a snapshot loses the tables that are dropped',
     edit('lsm/engine/snapshots', '    for (const snapshot of this.#open) snapshot.hold()\n', ''),
     'lsm/engine-clear'
   ),
   mutant(
-    'a snapshot of the moment of a drop loses what is dropped',
+    'a snapshot taken during a drop loses the dropped tables',
     edit('lsm/engine/snapshots', '    if (this.#edits > 0) snapshot.hold()\n', ''),
     'lsm/engine-clear'
   ),
   mutant(
-    'tables are dropped with what was put since',
+    'tables are dropped with entries put since the call',
     edit('lsm/engine/drop-range', ' && largestSequence <= sequence', ''),
     'lsm/engine-clear'
   ),
   mutant(
-    'tables are dropped while others hold what they hide',
+    'tables are dropped while others hold entries that they hide',
     edit('lsm/engine/drop-range', 'if (tables.length === 0) return dropped', 'if (tables.length >= 0) return dropped'),
     'lsm/engine-clear',
     'lsm/model-levels'
@@ -134,7 +134,7 @@ export const reading = [
     'lsm/engine-clear-faults'
   ),
   mutant(
-    'what a tombstone of another table hides is left to that tombstone',
+    'clear() writes no tombstone for a key whose newest version is one',
     edit(
       'lsm/engine/stored-keys',
       '    let hasValue = false\n    do {\n      if (versions.kind === EntryKind.put && versions.sequence <= this.#maxSequence) hasValue = true\n',
@@ -143,17 +143,17 @@ export const reading = [
     'lsm/model-histories'
   ),
   mutant(
-    'a block is passed though another table has versions of its keys',
+    'a block is skipped although another table has versions of its keys',
     edit('lsm/read/merging-cursor', 'top.skipBlocks(mayHold, smaller(limit, rival))', 'top.skipBlocks(mayHold, limit)'),
     'lsm/skip-blocks'
   ),
   mutant(
-    'a block is passed though the next one has older versions of its last key',
+    'a block is skipped although the next one has older versions of its last key',
     edit('lsm/format/table-cursor', 'if (this.#beginsWithSeparator(block, passed)) break', ''),
     'lsm/skip-blocks'
   ),
   mutant(
-    'what is passed is not seen as passed by older versions behind it',
+    'older versions of the last skipped key are shown',
     edit(
       'lsm/read/visible-cursor',
       '    entries.skipBlocks(mayHold, limit)\n    this.#skipKey()\n',
@@ -162,17 +162,17 @@ export const reading = [
     'lsm/skip-blocks'
   ),
   mutant(
-    'a scan that passes blocks goes on behind its range',
+    'a scan that skips blocks continues after its range',
     edit('lsm/read/range-scan', 'skipBlocks(mayHold, this.#range.end)', 'skipBlocks(mayHold, undefined)'),
     'lsm/skip-blocks'
   ),
   mutant(
-    'a block that is looked at takes the room of the one that a cursor is in',
+    'inspecting a block overwrites the block that a cursor is in',
     edit('lsm/format/block-source', 'this.#next = this.#next === 0 ? 1 : 0', 'this.#next = 0'),
     'lsm/skip-blocks'
   ),
   mutant(
-    'a young table that reaches far hides behind a shorter one',
+    'a young table with a wide range is hidden by a narrower one',
     edit(
       'lsm/version/level0-search',
       'if (reach === undefined || compareKeys(largest, reach) > 0) reach = largest',
@@ -181,12 +181,12 @@ export const reading = [
     'lsm/version-levels'
   ),
   mutant(
-    'young tables are not in the order of their age',
+    'young tables are not ordered by age',
     edit('lsm/version/level0-search', 'found.sort((a, b) => this.#places[a]! - this.#places[b]!)', ''),
     'lsm/version-levels'
   ),
   mutant(
-    'a cleared range of a read-only index hides what was kept since',
+    'a cleared range of a read-only index hides records written since',
     edit(
       'docstore/store/kept-index-records',
       'if (this.#kept.has(name)) return this.#kept.get(name)?.slice()\n    return this.#isCleared(name)',
@@ -195,7 +195,7 @@ export const reading = [
     'docstore/kept-index-records'
   ),
   mutant(
-    'what a read-only index has deleted is there again',
+    'records deleted by a read-only index reappear',
     edit(
       'docstore/store/kept-index-records',
       'if (!this.#kept.has(name) && !',
@@ -209,7 +209,7 @@ export const reading = [
     'docstore/verify'
   ),
   mutant(
-    'verify() takes an entry of a unique index for any document',
+    'verify() accepts any entry of a unique index',
     edit('docstore/jobs/verify-declared', 'else if (unique) {', 'else if (!unique) {'),
     'docstore/verify'
   )

@@ -1,4 +1,4 @@
-/** What is read back is what was written. */
+/** Entries are read back as they were written. */
 import { edit, mutant } from './mutant.mjs'
 
 export const recovery = [
@@ -9,7 +9,7 @@ export const recovery = [
     'lsm/corruption-flips'
   ),
   mutant(
-    'a block is accepted wherever it stands',
+    'a block is accepted at any position',
     edit('lsm/format/checksum', 'return (h ^ (h >>> 15)) >>> 0', 'return (h & 0) >>> 0'),
     'lsm/table-damage',
     'lsm/corruption-flips'
@@ -46,13 +46,13 @@ export const recovery = [
     'lsm/crash-logs'
   ),
   mutant(
-    'synced offsets are not looked at within a log',
+    'synced offsets within a log are ignored',
     edit('lsm/format/log-reader', 'if (synced > this.#end) {', 'if (synced < 0) {'),
     'lsm/log-reader',
     'lsm/corruption-flips'
   ),
   mutant(
-    'synced offsets of later logs are not looked at',
+    'synced offsets of later logs are ignored',
     edit('lsm/format/log-recovery', 'if (synced === 0) return', 'if (synced >= 0) return'),
     'lsm/log-recovery',
     'lsm/corruption-flips'
@@ -68,21 +68,21 @@ export const recovery = [
     'lsm/crash-tables'
   ),
   mutant(
-    'numbers of files in the directory are given again',
+    'the numbers of existing files are reused',
     edit('lsm/version/version-set', '      versions.#reserveNumbersIn(names)\n', ''),
     'lsm/manifest-recovery',
     'lsm/crash-recovery',
     'lsm/crash-tables'
   ),
   mutant(
-    'what recovery read is not made durable',
+    'recovery does not make durable what it has read',
     edit('lsm/version/manifest', '    writeAgain(file, end)\n    await writer.sync()\n', ''),
     'lsm/manifest-recovery',
     'lsm/faults-reopened',
     'lsm/crash-recovery'
   ),
   mutant(
-    'logs are given up before their entries are in tables',
+    'logs are abandoned before their entries are in tables',
     edit('lsm/engine/recovery', 'await versions.install({ newTables,', 'await versions.install({ newTables: [],'),
     'lsm/engine-write',
     'lsm/crash-recovery'
@@ -114,7 +114,7 @@ export const recovery = [
     'sharded-bloom/stored-segment'
   ),
   mutant(
-    'rows of an incomplete chunk are put where whole ones stand',
+    'rows of an incomplete chunk are placed without the gaps between them',
     edit(
       'sharded-bloom/segment/hashed-rows',
       'addresses[i]! + row * chunkRowBytes)',

@@ -1,14 +1,14 @@
-/** Values and groups that the index knows are those of all documents. */
+/** Values and groups from the index are those of all documents. */
 import { edit, mutant } from './mutant.mjs'
 
 export const tallies = [
   mutant(
-    'a document with several values is counted for each',
+    'a document with several values is counted for each of them',
     edit('query/value-bounds', 'and([filter, pairOf(value), not(this.#several)])', 'and([filter, pairOf(value)])'),
     'docstore/aggregate-tally'
   ),
   mutant(
-    'an array on the way is nothing on the path',
+    'a document with an array on the path counts as having no value',
     edit('query/value-bounds', 'not(this.#exists), not(this.#several)])', 'not(this.#exists)])'),
     'docstore/aggregate-tally'
   ),
@@ -18,17 +18,17 @@ export const tallies = [
     'docstore/aggregate-tally'
   ),
   mutant(
-    'documents with nothing on the path are counted, and read',
+    'documents without a value on the path are counted and also read',
     edit('query/value-bounds', 'isNothingKnown ? and([this.#exists, noneOf])', 'isNothingKnown ? and([noneOf])'),
     'docstore/aggregate-tally'
   ),
   mutant(
-    'other values of arrays are not looked for',
+    'distinct() does not look for further values of arrays',
     edit('query/value-bounds', 'or([not(or(values.map(pairOf))), this.#several])', 'or([not(or(values.map(pairOf)))])'),
     'docstore/distinct'
   ),
   mutant(
-    'a segment that is not certain of its matches counts those it is certain of, and reads no other',
+    'a segment with uncertain matches counts only its certain ones',
     edit(
       'docstore/aggregate/tally-groups',
       'const isCertain = matches.lowerCount === matches.upperCount',
@@ -37,27 +37,27 @@ export const tallies = [
     'docstore/aggregate-tally'
   ),
   mutant(
-    'a group comes where it is first counted, not where its first document is',
+    'groups come in the order of counting instead of that of their first documents',
     edit('aggregate/tally', '.sort((a, b) => a.first - b.first)', ''),
     'docstore/aggregate-tally'
   ),
   mutant(
-    'what was met is told by keys that several values share',
+    'distinct() takes values with the same inexact key for equal',
     edit('docstore/read/distinct-values', 'if (scalar?.exact === true)', 'if (scalar !== undefined)'),
     'docstore/distinct'
   ),
   mutant(
-    'what is passed over counts for nothing',
+    'skipped documents do not count towards the number of matches to find',
     edit('docstore/read/confirmer', '    this.#remaining -= count\n', ''),
     'docstore/skip'
   ),
   mutant(
-    'more is passed over than is skipped',
+    'more documents are passed over than are to be skipped',
     edit('docstore/read/executor', 'unwanted - confirmer.found)', 'unwanted)'),
     'docstore/skip'
   ),
   mutant(
-    'uncertain matches are passed over',
+    'uncertain matches count as skipped',
     edit(
       'docstore/read/candidates',
       'while (count < end && candidates.isCertain(count)) count++',
@@ -66,7 +66,7 @@ export const tallies = [
     'docstore/skip'
   ),
   mutant(
-    'rows are not read where few groups are left',
+    'rows are not read when few groups are left',
     edit(
       'sharded-bloom/segment/tail/bloom-sealed',
       'if (isSparse && this.narrowed(pair, groups) === 0) break',

@@ -1,4 +1,4 @@
-/** Lookups are full scans. */
+/** Lookups find what full scans find. */
 import { edit, mutant } from './mutant.mjs'
 
 export const values = [
@@ -13,7 +13,7 @@ export const values = [
     'lsm/model-values'
   ),
   mutant(
-    'a value filter hides what shadows',
+    'value filters hide the tables with newer versions',
     [
       edit(
         'lsm/value/lookup',
@@ -39,7 +39,7 @@ import { Hits } from './hits.ts'
     'lsm/model-values'
   ),
   mutant(
-    'lookups end with the first hit that fills the limit',
+    'lookups end as soon as the limit is reached, whatever may be newer',
     edit(
       'lsm/value/lookup',
       'if (bound <= hits.threshold) break',
@@ -49,13 +49,13 @@ import { Hits } from './hits.ts'
     'lsm/model-values'
   ),
   mutant(
-    'a filter of another extractor is believed',
+    'a filter of another extractor is used',
     edit('lsm/value/table-values', ' && isSameExtractor(header.extractor, extractor)', ' && extractor !== undefined'),
     'lsm/value-filters',
     'lsm/model-filters'
   ),
   mutant(
-    'zone maps forget the greatest value',
+    'zone maps do not update the greatest value',
     edit(
       'lsm/value/zone-maps',
       'if (largest === undefined || compareZoneValues(value, largest) > 0)',
@@ -65,7 +65,7 @@ import { Hits } from './hits.ts'
     'lsm/model-values'
   ),
   mutant(
-    'a filter reaches its parent in the tree and no node above',
+    'a filter is added to its parent in the tree but to no node above',
     edit(
       'bloom/filter-index/tree',
       'for (let node: Inner | undefined = parent; node !== undefined; node = node.parent) node.bits.or(filter)',
@@ -75,7 +75,7 @@ import { Hits } from './hits.ts'
     'lsm/model-values'
   ),
   mutant(
-    'a saturated node has no values',
+    'a saturated node of the tree excludes all values',
     edit(
       'bloom/filter-index/tree-node',
       'return this.#filter === undefined || hasAll(',
