@@ -1,4 +1,4 @@
-/** $bucketAuto: where the bounds are, what each bucket gives, and what is refused. */
+/** $bucketAuto: where the bounds lie, what each bucket returns, and what is refused. */
 import { Decimal128 } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -9,7 +9,7 @@ import { rejects } from './scratch.ts'
 const below = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i)
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i + 1)
 
-/** Values, how many buckets are wanted, and for each that is given its least value, its bound and its count. */
+/** Values, the requested number of buckets, and the minimum, maximum and count of each resulting bucket. */
 const cases: readonly (readonly [
   values: readonly unknown[],
   buckets: number,
@@ -26,7 +26,7 @@ const cases: readonly (readonly [
       [3, 4, 2]
     ]
   ],
-  // 2.33 documents are two, 2.5 three; the last bucket has what is left.
+  // 7/3 rounds to two documents per bucket, 10/4 to three; the last bucket takes the rest.
   [
     upTo(7),
     3,
@@ -54,7 +54,7 @@ const cases: readonly (readonly [
       [2, 2, 1]
     ]
   ],
-  // Equal values stay together, and leave fewer buckets.
+  // Equal values stay together, which leaves fewer buckets.
   [
     [1, 1, 1, 1, 2, 3],
     3,
@@ -72,7 +72,7 @@ const cases: readonly (readonly [
       [2, 2, 1]
     ]
   ],
-  // Null and missing are one, and before everything else.
+  // Null and missing are the same value and sort before everything else.
   [
     ['a', undefined, 5, null],
     2,
@@ -93,7 +93,7 @@ const cases: readonly (readonly [
       [{ b: 2, a: 1 }, { b: 2, a: 1 }, 1]
     ]
   ],
-  // By code point: an emoji is behind U+FF5E.
+  // By code point: an emoji sorts after U+FF5E.
   [
     ['\u{1f600}', '\uff5e'],
     2,
@@ -104,7 +104,7 @@ const cases: readonly (readonly [
   ]
 ]
 
-test('bounds and counts', async () => {
+test('buckets have the expected bounds and counts', async () => {
   for (const [values, buckets, gives] of cases) {
     const documents = values.map((v) => (v === undefined ? {} : { v }))
     const found = await over(documents, { $bucketAuto: { groupBy: '$v', buckets } })
@@ -116,7 +116,7 @@ test('bounds and counts', async () => {
   }
 })
 
-test('accumulators see the documents of a bucket in order, equal ones as they came', async () => {
+test('accumulators see the documents of a bucket in sort order, equal ones in input order', async () => {
   const documents: readonly Document[] = [
     { _id: 1, name: 'Eve' },
     { _id: 2, name: 'Al' },
@@ -136,7 +136,7 @@ test('accumulators see the documents of a bucket in order, equal ones as they ca
   ])
 })
 
-test('paths lead through arrays as in expressions, and digits are keys', async () => {
+test('the groupBy path leads through arrays as in expressions, and digits are keys', async () => {
   const documents = [{ a: [{ b: 2 }, { b: 1 }] }, { a: { b: [2, 0] } }]
   same(await over(documents, { $bucketAuto: { groupBy: '$a.b', buckets: 2 } }), [
     { _id: { min: [2, 0], max: [2, 1] }, count: 1 },
@@ -147,7 +147,7 @@ test('paths lead through arrays as in expressions, and digits are keys', async (
   ])
 })
 
-test('what is malformed is told before anything is read', () =>
+test('a malformed $bucketAuto is refused before anything is read', () =>
   refusesStages(
     [],
     [
@@ -182,7 +182,7 @@ test('what is malformed is told before anything is read', () =>
     ]
   ))
 
-// The first five are those of MongoDB's documentation.
+// The first five are from MongoDB's documentation.
 const granular: readonly (readonly [
   granularity: string,
   values: readonly unknown[],
@@ -234,7 +234,7 @@ const granular: readonly (readonly [
     ]
   ],
   ['R5', [], 5, []],
-  // A bound belongs to the bucket above it.
+  // A value on a bound belongs to the bucket above it.
   [
     'POWERSOF2',
     [8, 8, 16],
@@ -253,7 +253,7 @@ const granular: readonly (readonly [
       [0.0022, 4700, 1]
     ]
   ],
-  // Zeros are where nothing is below.
+  // Zero belongs to no series, and stays a bound.
   [
     'R10',
     [0, 0, 0, 3, 5],
@@ -288,7 +288,7 @@ test('bounds of a granularity are numbers of its series', async () => {
   }
 })
 
-test('with a granularity, values that are no numbers ≥ 0 are refused', async () => {
+test('with a granularity, values other than numbers ≥ 0 are refused', async () => {
   for (const [v, message] of [
     ['5', /gives numbers, not string/],
     [null, /gives numbers, not null/],
@@ -303,7 +303,7 @@ test('with a granularity, values that are no numbers ≥ 0 are refused', async (
   }
 })
 
-test('the documents count once, and so does what accumulators keep of them', async () => {
+test('memory is counted once for the documents and once for what accumulators keep of them', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(Array.from({ length: 60 }, (_, _id) => ({ _id, text: 'x'.repeat(2 ** 20) })))
   const run = (output: Document): Promise<unknown> =>

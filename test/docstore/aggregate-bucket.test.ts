@@ -1,4 +1,4 @@
-/** $bucket: constants for bounds and default, and what is refused. */
+/** $bucket: constants as boundaries and default, and what is refused. */
 import { test } from 'uvu'
 import { type Document, open } from '../../src/index.ts'
 import { over, refusesStages, same } from './aggregate-over.ts'
@@ -38,7 +38,7 @@ test('boundaries and default are constant expressions', async () => {
   ])
 })
 
-test('variables of the call, and $$NOW, are constants', async () => {
+test('variables of the call and $$NOW are constants', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany([{ v: new Date(0) }, { v: 3 }, { v: 7 }])
   const counts = (bucket: Document, stages: readonly Document[] = []) =>
@@ -63,14 +63,14 @@ test('variables of the call, and $$NOW, are constants', async () => {
   await rejects(counts({ boundaries: [0, 9] }, [lookup]), 'BadValue')
 })
 
-test('numbers of all kinds are of one type', async () => {
+test('numbers of all kinds are one type', async () => {
   same(await buckets({ boundaries: [0, 5n, 9.5] }), [
     [0, [1]],
     [5n, [5, 8]]
   ])
 })
 
-test('what is no constant, no order of one type, or no value to group by is refused, whatever the documents are', async () => {
+test('bad boundaries, defaults and groupBy are refused, whatever the documents are', async () => {
   const boundaries = [0, 5]
   const refused: [bucket: object, message: RegExp][] = [
     [{ groupBy: '$v', boundaries, default: '$v' }, /default must be constant/],

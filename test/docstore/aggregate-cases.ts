@@ -1,4 +1,4 @@
-/** Pipelines with what they give, worked out by hand: one shared specification that each store runs. */
+/** Pipelines with their results, worked out by hand: one shared specification that runs on every store. */
 import { Decimal128, Long, ObjectId } from 'bson'
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -35,7 +35,7 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
-    title: 'the leading stages are one read: a filter, an order, a range, a projection',
+    title: 'the leading stages become one read: a filter, an order, a range, a projection',
     pipeline: [
       { $match: { city: { $in: ['Oslo', 'Rome'] } } },
       { $sort: { total: -1 } },
@@ -47,21 +47,21 @@ const cases: readonly Case[] = [
     ],
     gives: [{ _id: 2, city: 'Rome' }]
   },
-  { title: '$count behind matches', pipeline: [{ $match: { city: 'Oslo' } }, { $count: 'n' }], gives: [{ n: 2 }] },
-  { title: '$count of nothing gives nothing', pipeline: [{ $match: { city: 'Paris' } }, { $count: 'n' }], gives: [] },
+  { title: '$count after matches', pipeline: [{ $match: { city: 'Oslo' } }, { $count: 'n' }], gives: [{ n: 2 }] },
+  { title: '$count of nothing returns nothing', pipeline: [{ $match: { city: 'Paris' } }, { $count: 'n' }], gives: [] },
   {
     title: '$count honours skip and limit',
     pipeline: [{ $skip: 1 }, { $limit: 10 }, { $limit: 3 }, { $count: 'n' }],
     gives: [{ n: 3 }]
   },
-  { title: '$limit less than $skip leaves nothing', pipeline: [{ $limit: 2 }, { $skip: 2 }], gives: [] },
+  { title: '$limit smaller than $skip leaves nothing', pipeline: [{ $limit: 2 }, { $skip: 2 }], gives: [] },
   {
-    title: '$group of all into a count',
+    title: '$group of all documents into a count',
     pipeline: [{ $match: { city: 'Rome' } }, { $group: { _id: null, n: { $sum: 1 } } }],
     gives: [{ _id: null, n: 2 }]
   },
   {
-    title: '$group: missing and null are one group, null and text add nothing',
+    title: '$group: missing and null are one group, and null and text add nothing',
     pipeline: [
       { $group: { _id: '$city', sum: { $sum: '$total' }, avg: { $avg: '$total' }, n: { $count: {} } } },
       { $sort: { _id: 1 } }
@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
     ]
   },
   {
-    title: '$group by an ObjectId, with the least, the greatest, the first, the last and lists',
+    title: '$group by an ObjectId with $min, $max, $first, $last and lists',
     pipeline: [
       {
         $group: {
@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
     ]
   },
   {
-    title: '$group by several values, with an expression, and an accumulator that takes whole groups',
+    title: '$group by several values, with an expression, and with an accumulator that needs the complete group',
     pipeline: [
       { $match: { at: { $exists: true } } },
       {
@@ -108,7 +108,7 @@ const cases: readonly Case[] = [
     ]
   },
   {
-    title: '$unwind leaves out what is empty, null or missing',
+    title: '$unwind drops documents whose array is empty, null or missing',
     pipeline: [{ $unwind: '$items' }, { $sortByCount: '$items' }, { $match: { count: { $gt: 1 } } }],
     gives: [
       { _id: 'pen', count: 3 },
@@ -116,7 +116,7 @@ const cases: readonly Case[] = [
     ]
   },
   {
-    title: '$unwind keeps it on request, and tells positions',
+    title: '$unwind keeps such documents on request, and returns positions',
     pipeline: [
       { $match: { _id: { $gt: 1, $lt: 5 } } },
       { $project: { items: 1 } },
@@ -129,7 +129,7 @@ const cases: readonly Case[] = [
     ]
   },
   {
-    title: '$unwind tells positions below an object, which whatever else is there gives way to',
+    title: '$unwind puts positions below an object, replacing whatever is there',
     pipeline: [
       { $match: { _id: 2 } },
       { $project: { items: 1, at: [{ x: 1 }] } },
@@ -146,7 +146,7 @@ const cases: readonly Case[] = [
     gives: [{ city: 'Oslo', ship: { days: 3 }, to: 'Bonn', double: 40 }]
   },
   {
-    title: '$addFields sets below objects, removes with $$REMOVE and sees the document that came in',
+    title: '$addFields sets fields inside objects, removes with $$REMOVE and sees the incoming document',
     pipeline: [
       { $match: { _id: 5 } },
       {
@@ -163,7 +163,7 @@ const cases: readonly Case[] = [
     gives: [{ _id: 5, city: 'Oslo', total: 21, ship: { to: { city: 'Bonn', land: 'DE' } }, before: 20 }]
   },
   {
-    title: 'a field set inside of a copy leaves the original alone',
+    title: 'a field set inside a copy leaves the original unchanged',
     pipeline: [
       { $match: { _id: 5 } },
       { $set: { copy: '$ship' } },
@@ -182,12 +182,12 @@ const cases: readonly Case[] = [
     gives: [{ city: 'Bonn' }]
   },
   {
-    title: 'a later $match is our matcher: null is missing, arrays are looked into',
+    title: 'a later $match uses the same matcher: null matches missing, and arrays are searched',
     pipeline: [{ $set: { x: 1 } }, { $match: { city: null, items: null } }, { $project: { x: 1 } }],
     gives: [{ _id: 4, x: 1 }]
   },
   {
-    title: '$match with $expr, first and later',
+    title: '$match with $expr, as the first and as a later stage',
     pipeline: [
       { $match: { $expr: { $gt: [{ $size: { $ifNull: ['$items', []] } }, 1] } } },
       { $set: { n: { $size: '$items' } } },
@@ -197,7 +197,7 @@ const cases: readonly Case[] = [
     gives: [{ _id: 5, n: 3 }]
   },
   {
-    title: '$bucket: the lower bound is in, the upper is out; empty buckets are left out',
+    title: '$bucket includes the lower bound, excludes the upper one, and omits empty buckets',
     pipeline: [
       {
         $bucket: {
@@ -232,7 +232,7 @@ const cases: readonly Case[] = [
     gives: [{ n: [{ n: 4 }], cities: [{ _id: 'Rome', count: 2 }], top: [{ _id: 5, total: 20 }], none: [] }]
   },
   {
-    title: '$lookup by equality, through ObjectIds',
+    title: '$lookup by equality on ObjectIds',
     pipeline: [
       { $match: { _id: { $lte: 2 } } },
       { $lookup: { from: 'users', localField: 'user', foreignField: '_id', as: 'who' } },
@@ -244,7 +244,7 @@ const cases: readonly Case[] = [
     ]
   },
   {
-    title: '$lookup into arrays; what is missing finds null',
+    title: '$lookup into arrays; a missing field matches null',
     pipeline: [
       { $match: { _id: { $in: [4, 5] } } },
       { $lookup: { from: 'users', localField: 'city', foreignField: 'cities', as: 'there' } },
@@ -256,7 +256,7 @@ const cases: readonly Case[] = [
     ]
   },
   {
-    title: '$lookup with variables and a pipeline, beside an equality too',
+    title: '$lookup with variables and a pipeline, also combined with an equality',
     pipeline: [
       { $match: { _id: { $in: [2, 5] } } },
       {
@@ -289,7 +289,7 @@ const cases: readonly Case[] = [
     ]
   },
   {
-    title: '$lookup with a variable that decides by itself',
+    title: '$lookup with a variable as the entire $expr',
     pipeline: [
       { $match: { _id: { $lte: 2 } } },
       { $project: { isFirst: { $eq: ['$_id', 1] } } },
@@ -308,7 +308,7 @@ const cases: readonly Case[] = [
     ]
   },
   {
-    title: '$unionWith appends another collection, or what a pipeline makes of it',
+    title: '$unionWith appends another collection, or the results of a pipeline over it',
     pipeline: [
       { $match: { _id: 1 } },
       { $project: { _id: 1 } },
@@ -318,7 +318,7 @@ const cases: readonly Case[] = [
     gives: [{ _id: 1 }, { name: 'Bob' }]
   },
   {
-    title: '$redact cuts away what it is told to',
+    title: '$redact prunes as its expression says',
     pipeline: [
       { $match: { _id: 5 } },
       { $project: { ship: 1 } },
@@ -374,7 +374,7 @@ export function aggregateCases(test: Test, openEmpty: () => Promise<Database>): 
     })
   }
 
-  test('numbers of all kinds group, add and compare by value', async () => {
+  test('numbers of all kinds are grouped, added and compared by value', async () => {
     const collection = db.collection('numbers')
     const groups = await collection
       .aggregate([{ $group: { _id: '$n', ids: { $push: '$_id' } } }, { $sort: { _id: 1 } }])
@@ -403,7 +403,7 @@ export function aggregateCases(test: Test, openEmpty: () => Promise<Database>): 
     ])
   })
 
-  test('ObjectIds and dates go through expressions as they are', async () => {
+  test('ObjectIds and dates pass through expressions unchanged', async () => {
     const [document] = await db
       .collection('orders')
       .aggregate([

@@ -1,4 +1,7 @@
-/** `$lookup` with a pipeline whose `$expr` compares with a variable: asks the index for what the variable says, and finds the same. */
+/**
+ * `$lookup` with a pipeline whose `$expr` compares with a variable: it queries the index with the variable's value, and
+ * finds the same.
+ */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -7,7 +10,7 @@ import { testSeed } from '../support/arbitraries.ts'
 
 const seed = testSeed()
 
-test('documents are looked at that the variable does not rule out, and no others', async () => {
+test("only documents that the variable's value does not rule out are looked at", async () => {
   const db = await open('memory', { store: 'memory', index: { segmentBits: 512 } })
   try {
     const orders = db.collection('orders')
@@ -46,7 +49,7 @@ test('documents are looked at that the variable does not rule out, and no others
   }
 })
 
-test('a lookup by $expr finds what comparing each with each finds', async () => {
+test('a lookup by $expr finds what comparing every pair of documents finds', async () => {
   const value = fc.oneof(
     fc.constantFrom<unknown>(null, 1, 1n, 2, Number.NaN, 'x', true),
     fc.array(fc.constantFrom<unknown>(1, 2, 'x', null), { maxLength: 2 }),
@@ -65,7 +68,7 @@ test('a lookup by $expr finds what comparing each with each finds', async () => 
         const list = name === '$in' ? { $cond: [{ $isArray: '$v' }, '$v', []] } : '$v'
         const match = { $match: { $expr: { [name]: ['$v', '$$local'] } } }
         const byIndex = { $lookup: { from: 'foreign', let: { local: list }, pipeline: [match], as: 'found' } }
-        // Behind a stage that the read does not take in, the expression alone decides.
+        // After a stage that cannot become part of the read, the expression alone decides.
         const apart = {
           $lookup: {
             from: 'foreign',

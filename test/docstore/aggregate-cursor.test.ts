@@ -1,4 +1,4 @@
-/** A pipeline's cursor: lazy, of one moment, single use; and what ends it. */
+/** A pipeline's cursor is lazy, sees one moment and can be used once; and what ends it. */
 import { setTimeout } from 'node:timers/promises'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
@@ -25,7 +25,7 @@ test('nothing is read and nothing fails before the first pull', async () => {
   await fresh.close()
 })
 
-test('everything a pipeline reads is of the moment of the first pull, other collections and the wait for what is loaded included', async () => {
+test('everything a pipeline reads, other collections included, is as of the first pull', async () => {
   const fresh = await open(scratchPath())
   const others = fresh.collection('others')
   await fresh.insertMany([{ _id: 1 }, { _id: 2 }])
@@ -53,7 +53,7 @@ test('everything a pipeline reads is of the moment of the first pull, other coll
   await fresh.close()
 })
 
-test('a cursor runs once, its clone again; map chains; forEach stops', async () => {
+test('a cursor runs once, but its clone runs again; map() chains; forEach() stops', async () => {
   const cursor = db.aggregate<{ n: number }>([{ $match: { n: 3 } }, { $set: { m: '$n' } }])
   const texts = cursor.map(({ n }) => n + 1).map(String)
   const clone = texts.clone()
@@ -73,7 +73,7 @@ test('a cursor runs once, its clone again; map chains; forEach stops', async () 
   assert.is(clone.closed, true)
 })
 
-test('leaving a loop frees every view, and so do errors and closing while it waits', async () => {
+test('leaving a loop frees every snapshot, and so do errors and closing during a pull', async () => {
   const store = new SnapshotCountingLevel()
   const counted = await open(store)
   await counted.insertMany(Array.from({ length: 500 }, (_, i) => ({ _id: i })))
@@ -93,7 +93,7 @@ test('leaving a loop frees every view, and so do errors and closing while it wai
   await counted.close()
 })
 
-test('results are copies, of each other too', async () => {
+test('results are copies that share nothing with each other', async () => {
   const cursor = db.aggregate<{ all: { n: number }; tag: string }>([
     { $match: { _id: 5 } },
     { $set: { all: { n: 1 } } },
@@ -104,7 +104,7 @@ test('results are copies, of each other too', async () => {
   assert.is(b?.all.n, 1)
 })
 
-test('a changed pipeline changes nothing that runs', async () => {
+test('changing the pipeline does not affect a cursor that is running', async () => {
   const stage = { $set: { x: { $literal: { y: 1 } } } }
   const cursor = db.aggregate([{ $match: { n: 1 } }, stage])
   assert.equal((await cursor.next())?.x, { y: 1 })
@@ -112,7 +112,7 @@ test('a changed pipeline changes nothing that runs', async () => {
   assert.ok((await cursor.toArray()).every(({ x }) => (x as { y: number }).y === 1))
 })
 
-test('a signal and a time limit end what groups and what computes', async () => {
+test('a signal and a time limit end stages that group and stages that compute', async () => {
   const slow = { $function: { body: () => spin(5), args: [], lang: 'js' } }
   const grouping = [{ $group: { _id: '$n', all: { $push: slow } } }]
   await db.aggregate([{ $limit: 1 }, { $set: { x: slow } }]).toArray()
@@ -123,11 +123,11 @@ test('a signal and a time limit end what groups and what computes', async () => 
   await setTimeout(20)
   controller.abort()
   assert.instance(await running.catch((error: unknown) => error), AbortedError)
-  // All of it would be ten seconds.
+  // All of it would take ten seconds.
   assert.ok(performance.now() - started < 5000)
 })
 
-test('stages that need no more documents end the read', async () => {
+test('a stage that needs no more documents ends the read', async () => {
   let calls = 0
   const where = (): boolean => {
     calls++
@@ -135,11 +135,11 @@ test('stages that need no more documents end the read', async () => {
   }
   const found = await db.aggregate([{ $match: { $where: where } }, { $unwind: '$tags' }, { $limit: 3 }]).toArray()
   assert.is(found.length, 3)
-  // Slices grow: the second one ended it.
+  // Slices grow: the second one was the last.
   assert.ok(calls < 200, `${calls} documents were tested`)
 })
 
-test('a stage that would hold more than its memory says which it is', async () => {
+test('a stage that would exceed its memory limit is named in the error', async () => {
   const large = await open('unused', { store: 'memory' })
   await large.insertMany(Array.from({ length: 60 }, (_, i) => ({ _id: i, text: 'x'.repeat(2 ** 20) })))
   for (const stage of [
@@ -156,7 +156,7 @@ test('a stage that would hold more than its memory says which it is', async () =
   await large.close()
 })
 
-test('a collection that is not there is empty', async () => {
+test('a collection that does not exist is empty', async () => {
   const none = db.collection('none')
   assert.equal(await none.aggregate([{ $group: { _id: null, n: { $sum: 1 } } }]).toArray(), [])
   assert.equal(await none.aggregate([{ $facet: { a: [] } }]).toArray(), [{ a: [] }])
@@ -164,7 +164,7 @@ test('a collection that is not there is empty', async () => {
   assert.equal([read, stages.length], [undefined, 1])
 })
 
-test('explain tells what became one read, and what each other stage gave', async () => {
+test('explain() reports which stages became one read, and what each other stage returned', async () => {
   const cursor = db.aggregate([
     { $match: { n: 3 } },
     { $match: { _id: { $lt: 500 } } },
@@ -187,7 +187,7 @@ test('explain tells what became one read, and what each other stage gave', async
   assert.is((await cursor.toArray()).length, 2)
 })
 
-test('$sample gives so many different documents', async () => {
+test('$sample returns the requested number of different documents', async () => {
   const ids = await db
     .aggregate([{ $sample: { size: 300 } }])
     .map(({ _id }) => _id)
@@ -196,7 +196,7 @@ test('$sample gives so many different documents', async () => {
   assert.is((await db.aggregate([{ $match: { n: 3 } }, { $sample: { size: 300 } }]).toArray()).length, 100)
 })
 
-test('let and functions are known to expressions', async () => {
+test('expressions can use let variables and functions', async () => {
   const [found] = await db
     .aggregate([{ $match: { $expr: { $eq: ['$_id', '$$id'] } } }, { $project: { _id: 0, twice: '$$id' } }], {
       let: { id: 7 }
@@ -218,7 +218,7 @@ test('let and functions are known to expressions', async () => {
   assert.is(summed?.sum, 4500)
 })
 
-/** Counts the snapshots that are not closed. */
+/** Counts the snapshots that have not been closed. */
 class SnapshotCountingLevel extends MemoryLevel<unknown, unknown> {
   openSnapshots = 0
 

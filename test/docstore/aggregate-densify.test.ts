@@ -1,4 +1,4 @@
-/** $densify: which documents are made, of which values, and what is refused. */
+/** $densify: which documents it adds, with which values, and what is refused. */
 import { Decimal128, Long } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -8,7 +8,7 @@ import { rejects } from './scratch.ts'
 
 const day = (text: string): Date => new Date(`${text}T00:00:00Z`)
 
-/** Values of documents, a range, and the values of all that come out. */
+/** Values of documents, a range, and the values of all results. */
 const numbers: readonly (readonly [values: readonly unknown[], range: Document, gives: readonly unknown[]])[] = [
   [[1, 3, 5], { step: 1, bounds: 'full' }, [1, 2, 3, 4, 5]],
   [[], { step: 1, bounds: 'full' }, []],
@@ -18,7 +18,7 @@ const numbers: readonly (readonly [values: readonly unknown[], range: Document, 
   [[1, 3, 9], { step: 1, bounds: [2, 6] }, [1, 2, 3, 4, 5, 9]],
   [[0, 10], { step: 2, bounds: [2, 5] }, [0, 2, 4, 10]],
   [[0, 10], { step: 2, bounds: [4, 4] }, [0, 10]],
-  // What is no whole number of steps away from the lower bound stays, and moves nothing.
+  // A value that is not a whole number of steps above the lower bound stays, and does not shift the steps.
   [[0, 3, 8], { step: 2, bounds: 'full' }, [0, 2, 3, 4, 6, 8]],
   [[3, 4.5], { step: 2, bounds: [0, 9] }, [0, 2, 3, 4, 4.5, 6, 8]],
   [[600, 750, 950], { step: 200, bounds: 'full' }, [600, 750, 800, 950]],
@@ -38,7 +38,7 @@ const numbers: readonly (readonly [values: readonly unknown[], range: Document, 
   ]
 ]
 
-test('numbers between bounds', async () => {
+test('numbers are filled in between the bounds', async () => {
   for (const [values, range, gives] of numbers) {
     const documents = values.map((n) => (n === undefined ? {} : { n }))
     const found = await over(documents, { $densify: { field: 'n', range } })
@@ -66,7 +66,7 @@ const dates: readonly (readonly [values: readonly string[], range: Document, giv
     { step: 1, unit: 'month', bounds: [day('2023-11-15'), day('2024-02-15')] },
     ['2023-11-15', '2023-12-15', '2024-01-15']
   ],
-  // A shorter month shortens all after it.
+  // A shorter month shortens all that follow it.
   [
     ['2024-01-31', '2024-05-31'],
     { step: 1, unit: 'month', bounds: 'full' },
@@ -89,7 +89,7 @@ const dates: readonly (readonly [values: readonly string[], range: Document, giv
   ]
 ]
 
-test('dates by units of the calendar', async () => {
+test('dates are filled in by calendar units', async () => {
   for (const [values, range, gives] of dates) {
     const found = await over(
       values.map((text) => ({ at: day(text) })),
@@ -103,7 +103,7 @@ test('dates by units of the calendar', async () => {
   }
 })
 
-test('dates by hours, minutes, seconds and milliseconds', async () => {
+test('dates are filled in by hours, minutes, seconds and milliseconds', async () => {
   const from = day('2024-03-31')
   for (const [unit, milliseconds] of Object.entries({
     hour: 3_600_000,
@@ -130,12 +130,12 @@ const coffee: readonly Document[] = [
   { _id: 6, kind: 'c' }
 ]
 
-test('partitions have the range of their own, that of all, or the one that is given', async () => {
+test('partitions use their own range, the range of all, or the given one', async () => {
   const densified = (bounds: unknown): Promise<Document[]> =>
     over(coffee, { $densify: { field: 'n', partitionByFields: ['kind'], range: { step: 2, bounds } } })
   const [missing, none, a1, a3, b, c] = [4, 5, 2, 3, 1, 6].map((id) => coffee.find(({ _id }) => _id === id))
   same(await densified('partition'), [missing, none, a1, a3, b, c])
-  // Upwards from 1, for all of them; of a partition without a value nothing is made.
+  // Upwards from 1 for all partitions; nothing is added to a partition without a value.
   same(await densified('full'), [
     ...[{ n: 1 }, { n: 3 }, { n: 5 }, missing],
     ...[{ kind: null, n: 1 }, { kind: null, n: 3 }, { kind: null, n: 5 }, none],
@@ -154,7 +154,7 @@ test('partitions have the range of their own, that of all, or the one that is gi
   assert.equal(await over([], { $densify }), [])
 })
 
-test('the greatest value is made for partitions that do not have it', async () => {
+test('the greatest value is added to partitions that lack it', async () => {
   const documents = [
     { _id: 1, part: 0, n: 0 },
     { _id: 2, part: 1, n: 4 }
@@ -172,7 +172,7 @@ test('the greatest value is made for partitions that do not have it', async () =
   ])
 })
 
-test('partitions of several fields, of equal numbers of different kinds, and paths', async () => {
+test('partitions by several fields and by paths, with equal numbers of different kinds', async () => {
   const documents = [
     { _id: 1, at: { x: 1, n: 1 }, y: 'p' },
     { _id: 2, at: { x: 1n, n: 3 }, y: 'p' },
@@ -190,7 +190,7 @@ test('partitions of several fields, of equal numbers of different kinds, and pat
   ])
 })
 
-test('what is malformed is told before anything is read', () => {
+test('a malformed $densify is refused before anything is read', () => {
   const range = { step: 1, bounds: 'full' }
   const [first, second] = [day('2024-01-01'), day('2024-01-02')]
   const of = (more: Document): Document => ({ $densify: { field: 'n', range: { ...range, ...more } } })
@@ -237,7 +237,7 @@ test('what is malformed is told before anything is read', () => {
   )
 })
 
-test('values that are no numbers, or no dates where there is a unit, are errors', async () => {
+test('values that are not numbers, or not dates where there is a unit, are errors', async () => {
   const byNumber = { $densify: { field: 'n', range: { step: 1, bounds: 'full' } } }
   const byDay = { $densify: { field: 'n', range: { step: 1, unit: 'day', bounds: 'full' } } }
   for (const bad of ['x', [1], { a: 1 }, true, Number.NaN, Number.POSITIVE_INFINITY, day('2024-01-01')]) {
@@ -258,7 +258,7 @@ test('values that are no numbers, or no dates where there is a unit, are errors'
   )
 })
 
-test('what is made is not held, and ends with what is wanted of it; what came in is held', async () => {
+test('added documents are not held and stop once no more are needed; incoming documents are held', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany([{ n: 0 }, { n: 1e12 }])
   const endless = { $densify: { field: 'n', range: { step: 1, bounds: 'full' } } }

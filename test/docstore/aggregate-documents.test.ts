@@ -1,4 +1,4 @@
-/** $documents: a pipeline over documents of its own, by itself and inside of $lookup and $unionWith. */
+/** $documents: a pipeline over its own documents, by itself and inside $lookup and $unionWith. */
 import { inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -10,7 +10,7 @@ const stored: readonly Document[] = [
   { _id: 2, lang: 'de' }
 ]
 
-/** Over a collection that has documents of its own. */
+/** Runs over a collection that has documents of its own. */
 async function given(pipeline: AggregationPipeline, options = {}): Promise<Document[]> {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(structuredClone(stored) as Document[])
@@ -56,7 +56,7 @@ for (const [pipeline, gives] of cases) {
   })
 }
 
-test('nothing is read, and nobody has to be there', async () => {
+test('it reads nothing, and the collection need not exist', async () => {
   await using db = await open('unused', { store: 'memory' })
   const cursor = db.collection('nowhere').aggregate([names, { $match: { code: 'en' } }])
   assert.equal((await cursor.toArray()).length, 1)
@@ -72,7 +72,7 @@ test('nothing is read, and nobody has to be there', async () => {
   assert.equal(db.listCollections().length, 0)
 })
 
-test('results are copies, and changing the pipeline later changes nothing', async () => {
+test('results are copies of the documents in the pipeline', async () => {
   const pipeline = [{ $documents: [{ a: { b: 1 } }] }]
   await using db = await open('unused', { store: 'memory' })
   const first = (await db.aggregate(pipeline).toArray())[0] as { a: { b: number } }
@@ -80,7 +80,7 @@ test('results are copies, and changing the pipeline later changes nothing', asyn
   assert.equal(pipeline, [{ $documents: [{ a: { b: 1 } }] }])
 })
 
-test('what is no array of objects is refused, and so is any other place', async () => {
+test('anything but an array of objects is refused, and so is any position but the first', async () => {
   const refused: readonly (readonly [AggregationPipeline, Parameters<typeof rejects>[1], RegExp])[] = [
     [[{ $documents: { a: 1 } }], 'BadValue', /^\$documents \(stage 0\): it takes an array of objects, not object/],
     [[{ $documents: '$missing' }], 'BadValue', /not undefined/],

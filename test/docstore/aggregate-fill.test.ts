@@ -1,4 +1,4 @@
-/** $fill: what is put where a field is null or missing, and what is refused. */
+/** $fill: what replaces null or missing fields, and what is refused. */
 import { Decimal128 } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -8,7 +8,7 @@ import { rejects } from './scratch.ts'
 
 const day = (n: number): Date => new Date(Date.UTC(2024, 0, n))
 
-/** Values of a field by `_id` from 1, and what it is filled with. */
+/** How to fill a field, its values in documents with `_id` from 1, and its values after filling. */
 const columns: readonly (readonly [output: Document, values: readonly unknown[], gives: readonly unknown[]])[] = [
   [{ method: 'locf' }, [], []],
   [{ method: 'locf' }, [null, undefined, 'a', null, undefined, 7, null], [null, null, 'a', 'a', 'a', 7, 7]],
@@ -39,11 +39,11 @@ const columns: readonly (readonly [output: Document, values: readonly unknown[],
   [{ value: '$_id' }, [null, 'a'], [1, 'a']],
   [{ value: { $multiply: ['$_id', 10] } }, [undefined, null, 'a'], [10, 20, 'a']],
   [{ value: null }, [undefined, null, 1], [null, null, 1]],
-  // As with $set, what is missing is not put there.
+  // As with $set, a missing value is not set.
   [{ value: '$none' }, [undefined, 1], [undefined, 1]]
 ]
 
-test('a column, in order', async () => {
+test('a column is filled in order', async () => {
   for (const [output, values, gives] of columns) {
     const documents = values.map((v, i) => (v === undefined ? { _id: i + 1 } : { _id: i + 1, v }))
     const found = await over(documents, { $fill: { sortBy: { _id: 1 }, output: { v: output } } })
@@ -55,7 +55,7 @@ test('a column, in order', async () => {
   }
 })
 
-test('between unequal distances, dates, and downwards', async () => {
+test('linear filling takes uneven distances, dates and descending order into account', async () => {
   const documents = [
     { _id: 1, at: 10, v: 0 },
     { _id: 2, at: 11 },
@@ -81,7 +81,7 @@ const rows: readonly Document[] = [
   { _id: 7, at: 1 }
 ]
 
-test('partitions by fields or by an expression are filled one by one', async () => {
+test('partitions by fields or by an expression are filled separately', async () => {
   const gives = [
     { _id: 7, at: 1, v: null, w: null },
     { _id: 4, part: 'a', at: 1, v: 1, w: 'y' },
@@ -102,7 +102,7 @@ test('partitions by fields or by an expression are filled one by one', async () 
   }
 })
 
-test('the last value needs no order; values alone leave documents where they are', async () => {
+test('locf needs no sortBy; constant values alone leave the order of documents unchanged', async () => {
   const ids = (documents: readonly Document[]): unknown => documents.map(({ _id }) => _id)
   const carried = await over(rows, { $fill: { output: { w: { method: 'locf' } } } })
   same(
@@ -112,7 +112,7 @@ test('the last value needs no order; values alone leave documents where they are
   const $fill = { partitionByFields: ['part'], output: { w: { method: 'locf' } } }
   same(ids(await over(rows, { $fill })), [7, 2, 4, 6, 1, 3, 5])
   same(ids(await over(rows, { $fill: { sortBy: { at: 1 }, output: { w: { value: 0 } } } })), [1, 2, 3, 4, 5, 6, 7])
-  // Streams: the end of the read is where it is wanted.
+  // It streams: the limit ends the read.
   same(ids(await over(rows, { $fill: { output: { w: { value: 0 } } } }, { $limit: 2 })), [1, 2])
 })
 
@@ -125,7 +125,7 @@ test('values see what methods have filled, but not each other', async () => {
   ])
 })
 
-test('paths, and what is in arrays', async () => {
+test('paths are filled, but not inside arrays', async () => {
   const documents = [
     { _id: 1, a: { b: 1, c: 1 } },
     { _id: 2, a: { c: 2 } },
@@ -140,7 +140,7 @@ test('paths, and what is in arrays', async () => {
   ])
 })
 
-test('what is malformed is told before anything is read', () => {
+test('a malformed $fill is refused before anything is read', () => {
   const output = { v: { method: 'locf' } }
   const linear = { v: { method: 'linear' } }
   return refusesStages(
@@ -174,7 +174,7 @@ test('what is malformed is told before anything is read', () => {
   )
 })
 
-test('what the methods do not take is an error', async () => {
+test('values that a method cannot handle are errors', async () => {
   const linear = { $fill: { sortBy: { at: 1 }, output: { v: { method: 'linear' } } } }
   const parted = { $fill: { partitionBy: '$p', output: { v: { method: 'locf' } } } }
   await refusesStages([{ at: 1, v: 'x' }], [[linear, 'BadValue', /linear takes numbers, .* 'v' is a string/]])
@@ -183,12 +183,12 @@ test('what the methods do not take is an error', async () => {
   await refusesStages([{ at: 1 }, { at: 1n }], [[linear, 'BadValue', /'at' has one twice/]])
   await refusesStages([{ at: 1 }, { at: day(1) }], [[linear, 'BadValue', /mixes numbers and dates/]])
   await refusesStages([{ p: [1] }], [[parted, 'BadValue', /partitionBy must not give an array/]])
-  // In another partition a value may be there again.
+  // Another partition may contain the same value.
   const $fill = { ...linear.$fill, partitionBy: '$p' }
   assert.is((await over([{ at: 1 }, { at: 1, p: 2 }], { $fill })).length, 2)
 })
 
-test('methods hold all documents, values none', async () => {
+test('methods hold all documents, values hold none', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(Array.from({ length: 110 }, (_, n) => ({ n, text: 'x'.repeat(2 ** 20) })))
   const error = await rejects(

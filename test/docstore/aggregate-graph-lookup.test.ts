@@ -1,4 +1,6 @@
-/** $graphLookup: what is reached from where, at which depth; against a walk over all documents, on random graphs. */
+/**
+ * $graphLookup: what it reaches from where, at which depth; compared with a walk over all documents, on random graphs.
+ */
 import { Decimal128, Long } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -8,7 +10,7 @@ import { randomFrom } from '../support/random.ts'
 import { refusesStages } from './aggregate-over.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
-/** What is reached from documents with `start`, over documents of a collection of its own. */
+/** What is reached from documents with `start`, over another collection that contains `graph`. */
 async function reached(
   starts: readonly Document[],
   graph: readonly Document[],
@@ -24,10 +26,10 @@ async function reached(
 
 const ids = (lists: readonly unknown[]): unknown[] => lists.map((list) => (list as Document[]).map(({ _id }) => _id))
 
-/** 0 – 1 – 2 – … – 99, as MongoDB's own test has it. */
+/** 0 – 1 – 2 – … – 99, as in MongoDB's own test. */
 const line = Array.from({ length: 100 }, (_, i) => ({ _id: i, to: [i - 1, i + 1] }))
 
-test('follows arrays to all neighbours, breadth first, as far as maxDepth says, and tells the depth', async () => {
+test('it follows arrays to all neighbours, breadth first, up to maxDepth, and returns the depth', async () => {
   assert.equal(ids(await reached([{ start: 50 }], line, { maxDepth: 2 })), [[50, 49, 51, 48, 52]])
   const [all] = await reached([{ start: 50 }], line, { depthField: 'way.steps' })
   assert.is((all as Document[]).length, 100)
@@ -38,7 +40,7 @@ test('follows arrays to all neighbours, breadth first, as far as maxDepth says, 
   assert.equal(ids(await reached([{ start: 98 }], line, { maxDepth: Long.fromNumber(1) })), [[98, 97, 99]])
 })
 
-test('cycles end, and what is reached by several ways is there once', async () => {
+test('cycles end, and a document reached in several ways is returned once', async () => {
   const cycle = [
     { _id: 'a', to: ['b', 'c'] },
     { _id: 'b', to: 'd' },
@@ -53,7 +55,7 @@ test('cycles end, and what is reached by several ways is there once', async () =
   ])
 })
 
-test('what is missing leads nowhere; null finds null, and not what is missing', async () => {
+test('a missing value leads nowhere; null finds null, but not missing', async () => {
   const graph = [
     { _id: 0, to: 1, key: 1 },
     { _id: 1, to: 1, key: null },
@@ -67,7 +69,7 @@ test('what is missing leads nowhere; null finds null, and not what is missing', 
   assert.equal(ids(await reached(starts, graph, by)), [[1, 0], [], [3, 1, 0], [4], [5], [], [1, 5, 0]])
 })
 
-test('paths lead through arrays and objects, at both ends', async () => {
+test('paths lead through arrays and objects at both ends', async () => {
   const graph = [
     { _id: 1, links: [{ to: 'x' }, { to: ['y'] }, {}], names: [{ name: 'start' }] },
     { _id: 2, links: { to: 'z' }, names: [{ name: 'x' }, { name: 'other' }] },
@@ -78,7 +80,7 @@ test('paths lead through arrays and objects, at both ends', async () => {
   assert.equal(ids(await reached([{ start: 'start' }], graph, by)), [[1, 2, 3, 4]])
 })
 
-test('values are equal as in queries: numbers of all kinds, and objects with their order of keys', async () => {
+test('values are equal as in queries: numbers of all kinds, and objects with their key order', async () => {
   const graph = [
     { _id: 1, to: 2n },
     { _id: 2, to: Decimal128.fromString('3.0') },
@@ -89,7 +91,7 @@ test('values are equal as in queries: numbers of all kinds, and objects with the
   assert.equal(ids(await reached([{ start: Long.fromNumber(1) }], graph, {})), [[1, 2, 3, { a: 1, b: 2 }]])
 })
 
-test('an object with an operator as its key, and a regular expression, lead to what equals them', async () => {
+test('an object with an operator as its key, and a regular expression, lead to values that equal them', async () => {
   const graph = [
     { _id: 1, key: { $gt: 5 }, to: /^x/ },
     { _id: 2, key: 7, to: { $gt: 5 } },
@@ -104,7 +106,7 @@ test('an object with an operator as its key, and a regular expression, lead to w
   assert.equal(ids(await reached([{}], graph, { ...by, startWith: /^x/ })), [[3]])
 })
 
-test('the result and the depth are put into objects: an array or a scalar on the way gives way to one', async () => {
+test('the result and the depth are set inside objects, which replace arrays and scalars on the way', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertOne({ _id: 1, a: [1, { z: 1 }], way: [{ s: 1 }] })
   const search = { from: 'default', startWith: 1, connectFromField: 'to', connectToField: '_id' }
@@ -113,7 +115,7 @@ test('the result and the depth are put into objects: an array or a scalar on the
   ])
 })
 
-test('restrictSearchWithMatch narrows every step, with $expr and the variables that are known there', async () => {
+test('restrictSearchWithMatch narrows every step, and may use $expr with the variables in scope', async () => {
   const people = Array.from({ length: 20 }, (_, i) => ({ _id: i, to: i + 1, age: i, odd: i % 2 === 1 }))
   assert.equal(ids(await reached([{ start: 3 }], people, { restrictSearchWithMatch: { age: { $lt: 7 } } })), [
     [3, 4, 5, 6]
@@ -152,7 +154,7 @@ test('restrictSearchWithMatch narrows every step, with $expr and the variables t
   ])
 })
 
-test('it reads the other collection as it was at the first pull; one that is not there has nothing', async () => {
+test('it reads the other collection as of the first pull; one that does not exist is empty', async () => {
   await using db = await open('unused', { store: 'memory' })
   const graph = db.collection('graph')
   await db.insertOne({ _id: 1 })
@@ -168,7 +170,7 @@ test('it reads the other collection as it was at the first pull; one that is not
   assert.equal(ids([(await pulled)?.found]), [[1, 2]])
 })
 
-test('what is held is bounded, and the error names the stage', async () => {
+test('its memory is limited, and the error names the stage', async () => {
   await using db = await open('unused', { store: 'memory' })
   const text = 'x'.repeat(12 * 2 ** 20)
   for (let i = 0; i < 9; i++) await db.insertOne({ _id: i, to: i + 1, text })
@@ -182,7 +184,7 @@ test('what is held is bounded, and the error names the stage', async () => {
   assert.is((await db.aggregate([{ $limit: 1 }, { $project: { _id: 1 } }, { $graphLookup: few }]).toArray()).length, 1)
 })
 
-test('what is malformed is refused', async () => {
+test('a malformed $graphLookup is refused', async () => {
   const good = { from: 'graph', startWith: '$a', connectFromField: 'b', connectToField: 'c', as: 'd' }
   const without = (key: string): Document => Object.fromEntries(Object.entries(good).filter(([name]) => name !== key))
   await refusesStages(
@@ -212,7 +214,7 @@ test('what is malformed is refused', async () => {
   )
 })
 
-/** The same, by a walk over all documents for every step. */
+/** The same, by a walk over all documents for each step. */
 function walk(
   graph: readonly Document[],
   start: readonly unknown[],
@@ -282,7 +284,7 @@ for (const store of ['memory', 'lsm'] as const) {
   })
 }
 
-test('a step may ask for thousands of values', async () => {
+test('a step may look up thousands of values', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(
     Array.from({ length: 3000 }, (_, i) => ({ _id: i, to: i === 0 ? Array.from({ length: 3500 }, (_, j) => j) : [] }))

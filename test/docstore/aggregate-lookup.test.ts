@@ -1,4 +1,7 @@
-/** $lookup: values are compared as they are, results take their place in the document, and what chance decides is decided for each. */
+/**
+ * $lookup: values are compared literally, results replace what is in their way, and random pipelines run for each
+ * document.
+ */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type AggregationPipeline, type Document, open } from '../../src/index.ts'
@@ -22,7 +25,7 @@ for (const [store, index] of [
   ['memory', 'linear'],
   ['lsm', 'linear']
 ] as const) {
-  test(`operators and regular expressions among the values are equal to themselves only: ${store}, index ${index}`, async () => {
+  test(`operators and regular expressions as values equal only themselves: ${store}, index ${index}`, async () => {
     await using db = await open(scratchPath(), { store, index: index === 'none' ? 'none' : { segmentBits: 512 } })
     await db.collection('other').insertMany([...odd])
     await db.insertMany([...odd])
@@ -40,7 +43,7 @@ for (const [store, index] of [
   })
 }
 
-test('what is on the way to the result, and is no object, gives way to one', async () => {
+test('anything but an object on the way to the result is replaced by an object', async () => {
   const cases: readonly (readonly [a: unknown, as: string, gives: unknown])[] = [
     [[1, { z: 1 }], 'a.b', { b: [{ n: 1 }] }],
     [[], 'a.b', { b: [{ n: 1 }] }],
@@ -58,7 +61,7 @@ test('what is on the way to the result, and is no object, gives way to one', asy
   assert.equal(await over([{ a: [{ b: 1 }, 2] }, {}], { $lookup: byValues }), [{ a: { b: [] } }, { a: { b: [] } }])
 })
 
-test('a pipeline that may give something else each time runs for each document, any other once', async () => {
+test('a pipeline whose results may vary runs for each document, any other one once', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(Array.from({ length: 40 }, (_, i) => ({ _id: i })))
   const different = async (...pipeline: AggregationPipeline): Promise<number> => {
@@ -67,7 +70,7 @@ test('a pipeline that may give something else each time runs for each document, 
   }
   let calls = 0
   const count = { $function: { body: () => calls++, args: [], lang: 'js' } }
-  // By chance they are all the same less than once in 10^60 runs.
+  // The chance that all of them are equal is less than 1 in 10^60.
   assert.ok((await different({ $sample: { size: 1 } })) > 1)
   assert.ok((await different({ $facet: { one: [{ $sample: { size: 1 } }] } })) > 1)
   assert.ok((await different({ $limit: 1 }, { $project: { at: { $add: [1, { $rand: {} }] } } })) > 1)
@@ -85,7 +88,7 @@ test('a pipeline that may give something else each time runs for each document, 
   assert.is(reads, 40 * 40)
 })
 
-test('an error over a value names the stage', async () => {
+test('an error about a value names the stage', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertOne({ _id: 1 })
   const body = (): unknown => Array.from({ length: 120 }).reduce((inside) => [inside], 1)

@@ -1,4 +1,4 @@
-/** Operators give what MongoDB's documentation says they do, where the engine of expressions by itself does not. */
+/** Operators behave as MongoDB's documentation says where the expression engine by itself does not. */
 import { inspect } from 'node:util'
 import { Decimal128, ObjectId } from 'bson'
 import { test } from 'uvu'
@@ -15,7 +15,7 @@ const document = {
   decimal: Decimal128.fromString('2.345')
 }
 
-/** What expressions give, by name. */
+/** Values of expressions, by name. */
 async function valuesOf(expressions: Document): Promise<Document> {
   await using db = await open('unused', { store: 'memory' })
   await db.insertOne(document)
@@ -23,7 +23,7 @@ async function valuesOf(expressions: Document): Promise<Document> {
   return values ?? {}
 }
 
-test('operators over dates give null where there is none, and take the time of an ObjectId', async () => {
+test('date operators return null for null and missing, and accept an ObjectId as a date', async () => {
   const parts = ['$year', '$month', '$dayOfMonth', '$hour', '$dayOfWeek', '$week', '$isoWeek', '$isoWeekYear']
   for (const part of parts) {
     const { none, missing, ofId, ofDate } = await valuesOf({
@@ -59,7 +59,7 @@ test('operators over dates give null where there is none, and take the time of a
   )
 })
 
-test('weeks begin on Sundays, and ISO years end with their weeks', async () => {
+test('weeks begin on Sundays, and ISO years end with their last week', async () => {
   const day = (text: string): Document => ({ date: new Date(`${text}T12:00:00Z`) })
   const format = '%G %U %w %% %%G'
   assert.equal(
@@ -75,7 +75,7 @@ test('weeks begin on Sundays, and ISO years end with their weeks', async () => {
   )
 })
 
-test('days are those of the time zone, on both sides of a change of clocks', async () => {
+test('days are those of the time zone, on both sides of a clock change', async () => {
   const inBerlin = (text: string): Document => ({ date: new Date(text), timezone: 'Europe/Berlin' })
   assert.equal(
     await valuesOf({
@@ -114,7 +114,7 @@ test('days are those of the time zone, on both sides of a change of clocks', asy
   )
 })
 
-test('$round and $trunc decide by the value itself, half to even, on both sides of the point', async () => {
+test('$round and $trunc decide by the exact value, half to even, on both sides of the decimal point', async () => {
   const cases: readonly (readonly [operator: string, argument: unknown, result: unknown])[] = [
     ['$round', 3.7, 4],
     ['$round', [2.54], 3],
@@ -142,7 +142,7 @@ test('$round and $trunc decide by the value itself, half to even, on both sides 
   assert.is(String(value), '2.34')
 })
 
-test('text of null is empty, parts of it end where it does, positions count characters', async () => {
+test('null becomes empty text, substrings end with the text, and positions count characters', async () => {
   assert.equal(
     await valuesOf({
       lower: { $toLower: '$none' },
@@ -159,7 +159,7 @@ test('text of null is empty, parts of it end where it does, positions count char
   )
 })
 
-test('$convert takes ObjectIds, and text of Decimal128', async () => {
+test('$convert accepts ObjectIds and converts Decimal128 to text', async () => {
   const values = await valuesOf({
     date: { $convert: { input: '$_id', to: 'date' } },
     text: { $convert: { input: '$_id', to: 'string' } },
@@ -172,7 +172,7 @@ test('$convert takes ObjectIds, and text of Decimal128', async () => {
   assert.equal(values, { date: made, text, decimal: '2.345', bad: 'none', none: 0, number: 12 })
 })
 
-test('$top and $bottom give one value; ranks are those of numbers', async () => {
+test('$top and $bottom return one value; percentiles consider numbers only', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany([10.5, 100n, 7, null, 'x'].map((n, _id) => ({ _id, n })))
   const ranks = { input: '$n', method: 'approximate' }
@@ -215,7 +215,7 @@ async function overPeople(...pipeline: Document[]): Promise<Document[]> {
   return await db.aggregate(pipeline).toArray()
 }
 
-test('accumulators of so many values, of numbers of all kinds, and how many a group decides', async () => {
+test('accumulators of n values take numbers of all kinds, and n may depend on the group', async () => {
   const twoOfA = { $cond: [{ $eq: ['$team', 'a'] }, 2, 1] }
   const groups = await overPeople(
     {
@@ -269,7 +269,7 @@ test('accumulators of so many values, of numbers of all kinds, and how many a gr
   ])
 })
 
-test('windows evaluate operators, and accumulators of groups, with variables of $lookup', async () => {
+test('windows evaluate operators and group accumulators with variables of $lookup', async () => {
   const windows = await overPeople(
     {
       $setWindowFields: {
@@ -315,7 +315,7 @@ test('windows evaluate operators, and accumulators of groups, with variables of 
   assert.equal(joined?.with, [{ _id: 1, by: 10, n: 11, m: 10 }])
 })
 
-test('what is wrong with an accumulator is told before anything is read', async () => {
+test('a malformed accumulator is refused before anything is read', async () => {
   const bad = [
     { $topN: { sortBy: {}, output: '$a', n: 1 } },
     { $top: { sortBy: { a: 1 }, output: '$a', n: 1 } },

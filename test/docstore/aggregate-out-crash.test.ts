@@ -13,7 +13,7 @@ import { scratchPath } from './scratch.ts'
 const random = randomFrom(testSeed())
 const script = program('test/docstore/out-until-killed.ts')
 
-/** Lets the child write for a while and kills it. @returns the last generation that it has told of */
+/** Lets the child write for a while, then kills it. @returns the last generation that it reported */
 function writeAndKill(location: string, store: string, first: number, milliseconds: number): Promise<number> {
   const log = `${location}.log`
   return new Promise((resolve, reject) => {
@@ -25,14 +25,14 @@ function writeAndKill(location: string, store: string, first: number, millisecon
     child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), milliseconds))
     child.on('close', (code, signal) => {
       if (signal !== 'SIGKILL') return reject(new Error(`the writer ended by itself (${code}): ${errors}`))
-      // What follows the last line end was cut off.
+      // Text after the last line end is an incomplete line.
       const told = readFileSync(log, 'utf8').split('\n').slice(0, -1).map(Number)
       resolve(told.at(-1) ?? first - 1)
     })
   })
 }
 
-/** What the records of the store are of: names of the catalog's, numbers of collections. */
+/** Keys of the catalog, and numbers of the collections that have records, and of those that have a name. */
 async function leftIn(location: string, store: 'lsm' | 'level') {
   const level = await createStore(store, location, {})
   await level.open()
@@ -57,7 +57,7 @@ async function leftIn(location: string, store: 'lsm' | 'level') {
 }
 
 for (const store of ['lsm', 'level'] as const) {
-  test(`kill -9 of $out, with the store ${store}`, async () => {
+  test(`kill -9 during $out leaves the old content or the new, and no other record: ${store}`, async () => {
     const location = scratchPath()
     let last = -1
     let interrupted = 0

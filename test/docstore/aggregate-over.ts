@@ -1,9 +1,9 @@
-/** Pipelines over some documents of their own, and tables of malformed stages. */
+/** Runs pipelines over given documents, and checks tables of malformed stages. */
 import { inspect } from 'node:util'
 import * as assert from 'uvu/assert'
 import { type AggregationPipeline, type Document, open, PetalError } from '../../src/index.ts'
 
-/** What a pipeline gives, with an `_id` for those that have none only while it runs. */
+/** Results of a pipeline. Documents without an `_id` get one only while it runs. */
 export async function over(documents: readonly Document[], ...pipeline: AggregationPipeline): Promise<Document[]> {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(documents.map((document, i) => ({ _id: `added ${i}`, ...document })))
@@ -14,13 +14,13 @@ export async function over(documents: readonly Document[], ...pipeline: Aggregat
   })
 }
 
-/** Compared with the kinds of numbers, and with the order of keys. */
+/** Compares the kinds of numbers and the order of keys, too. */
 export function same(found: unknown, expected: unknown, message?: string): void {
   const shown = (value: unknown): string => inspect(value, { depth: 9, maxArrayLength: null })
   assert.is(shown(found), shown(expected), message)
 }
 
-/** Each is refused with its code and a message of this form, whatever the documents are. */
+/** Each stage is refused with its code and a matching message, whatever the documents are. */
 export async function refusesStages(
   documents: readonly Document[],
   cases: readonly (readonly [stage: Document, codeName: string, message: RegExp])[]

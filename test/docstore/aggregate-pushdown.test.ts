@@ -1,4 +1,4 @@
-/** Whatever a pipeline asks of the index, it gives what the same stages give over documents. */
+/** A pipeline returns the same whether its leading stages are pushed down to the index or not. */
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -9,18 +9,18 @@ import { adversarial, documents, filters, type Profile, plain, testSeed } from '
 
 type Stage = AggregationPipeline[number]
 
-/** Nothing before it is part of the read; and it changes nothing. */
+/** Changes nothing, but keeps the following stages out of the read. */
 const barrier: Stage = { $replaceRoot: { newRoot: '$$ROOT' } }
 
 const paths = fc.constantFrom('a', 'b', 'c', 'a.b', 'b.a')
 const flags = fc.constantFrom<unknown>(0, 1, true, false)
 const direction = fc.constantFrom(1, -1)
 
-/** Stages that may lead, and others among them. */
+/** Stages that can become part of the read, mixed with others. */
 function stages(profile: Profile): fc.Arbitrary<Stage> {
   return fc.oneof(
     { weight: 5, arbitrary: filters(profile, 1).map((filter) => ({ $match: filter })) },
-    // By `_id` last: ties have no order that two ways of sorting would have to agree on.
+    // By `_id` last: the two ways of sorting need not agree on the order of ties.
     { weight: 2, arbitrary: fc.tuple(paths, direction).map(([path, by]) => ({ $sort: { [path]: by, _id: 1 } })) },
     { weight: 2, arbitrary: fc.nat(5).map((n) => ({ $skip: n })) },
     { weight: 2, arbitrary: fc.integer({ min: 1, max: 12 }).map((n) => ({ $limit: n })) },
@@ -43,7 +43,7 @@ for (const [name, profile] of [
   ['plain', plain],
   ['adversarial', adversarial]
 ] as const) {
-  test(`pipelines with and without a read of their own, ${name} documents`, async () => {
+  test(`pipelines return the same with and without pushdown, ${name} documents`, async () => {
     const seed = testSeed()
     await using db = await open('unused', { store: 'memory', index: { segmentBits: 512 } })
     const sample = fc
@@ -66,7 +66,7 @@ for (const [name, profile] of [
   })
 }
 
-/** Documents to the last detail, or what was wrong; where it stands is another place behind the barrier. */
+/** Documents in every detail, or the error's code: its message names another position after the barrier. */
 async function outcome(running: Promise<Document[]>): Promise<unknown> {
   try {
     return (await running).map((document) => stringifyCanonical(document))
@@ -76,7 +76,7 @@ async function outcome(running: Promise<Document[]>): Promise<unknown> {
   }
 }
 
-/** Keys that no document may have at its top. */
+/** Without the top-level keys that documents may not have. */
 function storable(document: Document): Document {
   return Object.fromEntries(Object.entries(document).filter(([key]) => !key.startsWith('$') && key !== ''))
 }

@@ -1,4 +1,4 @@
-/** Groups that are only counted are those that all documents make, and their documents are not read where the index knows them. */
+/** Counted groups are those that all documents give; where the index knows them, their documents are not read. */
 import { inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -9,13 +9,13 @@ import { checkAnyPath, checkIndexes, checkKinds, count, filled } from './value-c
 
 const seed = testSeed()
 
-/** Groups, in their order, are those of a stage that is given every document. */
+/** Compares groups and their order with those of a stage that gets every document. */
 async function check(db: Database, path: string, filter: Document = {}): Promise<void> {
   const match = { $match: filter }
   const isPath = path.split('.').every((component) => component !== '' && !component.startsWith('$'))
   if (!isPath) return
   const group = { $group: { _id: `$${path}`, n: { $sum: 1 }, m: { $count: {} } } }
-  // A limit is a stage that no group is part of a read behind.
+  // After a limit, the group is not part of the read.
   const expected = await db.aggregate([match, { $limit: 10 * count }, group]).toArray()
   const found = await db.aggregate([match, group]).toArray()
   const shown = `${path} of ${inspect(filter, { depth: 9 })}: ${inspect([found, expected])}`
@@ -31,12 +31,12 @@ for (const [name, profile] of [
   ['adversarial', adversarial],
   ['plain', plain]
 ] as const) {
-  test(`any path of ${name} documents, whatever is asked for`, () => checkAnyPath(profile, seed, check))
+  test(`random filters, any path of ${name} documents: groups are right`, () => checkAnyPath(profile, seed, check))
 }
 
-test('values that share a row, several of them, none and what is on no path', () => checkKinds(check))
+test('counted groups are right for values that share a row, for several values, and for none', () => checkKinds(check))
 
-test('what the index knows is counted there, whatever it is called', async () => {
+test('groups that the index knows are counted there, however the stage is written', async () => {
   const db = await filled((i) => ({
     ...(i % 4 > 0 && { lang: `l${i % 20}` }),
     kind: i % 2,
@@ -65,6 +65,6 @@ test('what the index knows is counted there, whatever it is called', async () =>
   await db.close()
 })
 
-test('a declared index, no index, the values of filters and computed ids give the same', () => checkIndexes(check))
+test('a declared index, no index, value filters and computed ids give the same groups', () => checkIndexes(check))
 
 test.run()

@@ -12,7 +12,7 @@ async function opened(count: number, more: Document = {}): Promise<Database> {
   return db
 }
 
-/** Runs a pipeline, and a callback in each turn of the event loop meanwhile. */
+/** Runs a pipeline and calls a callback in each turn of the event loop meanwhile. */
 async function watch(db: Database, pipeline: AggregationPipeline, eachTurn: () => void): Promise<void> {
   let isOver = false
   const turn = (): void => {
@@ -24,7 +24,7 @@ async function watch(db: Database, pipeline: AggregationPipeline, eachTurn: () =
   isOver = true
 }
 
-/** How often the loop turns, were every look at the clock 3 ms after the one before. */
+/** How often the loop turns if the clock advances 3 ms each time it is read. */
 async function turnsOf(db: Database, pipeline: AggregationPipeline): Promise<number> {
   const { now } = performance
   let time = now.call(performance)
@@ -43,12 +43,12 @@ async function turnsOf(db: Database, pipeline: AggregationPipeline): Promise<num
   return turns
 }
 
-test('each stage that has many documents before it or behind it has turns for them', async () => {
+test('each stage that takes or returns many documents lets the event loop turn', async () => {
   await using db = await opened(100, { items })
   const unwind = { $unwind: '$items' }
   const byItem = { $group: { _id: { id: '$_id', item: '$items' }, n: { $sum: 1 } } }
   const base = await turnsOf(db, [{ $group: { _id: null, n: { $max: '$n' } } }])
-  // So many times a thousand documents pass a place that counts them.
+  // With how many thousands of documents pass a place that counts them.
   const cases: readonly (readonly [AggregationPipeline, number])[] = [
     [[unwind, { $group: { _id: null, n: { $max: '$n' } } }], 2],
     [[unwind, { $set: { x: '$n' } }, { $group: { _id: null, n: { $max: '$n' } } }], 3],
@@ -66,11 +66,11 @@ test('each stage that has many documents before it or behind it has turns for th
   }
 })
 
-test('50,000 documents in as many groups, sorted: the event loop never waits for long', async () => {
+test('50,000 documents in as many groups, sorted, never block the event loop for long', async () => {
   await using db = await opened(50_000)
   let best = Number.POSITIVE_INFINITY
-  // Work of the collector's threads counts too, and comes now and then: the best of some runs tells what the pipeline takes. Sorted at
-  // once, or made at once, so many groups take some hundred milliseconds.
+  // Work of the garbage collector's threads counts too, now and then: the best of several runs shows what the pipeline
+  // takes. Sorting or creating so many groups in one go takes some hundred milliseconds.
   for (let tries = 0; tries < 5 && best > 60; tries++) {
     let longest = 0
     let before = cpuMilliseconds()

@@ -1,4 +1,4 @@
-/** Functions that only windows have, and accumulators over windows, by tables. */
+/** Functions that exist only for windows, and accumulators over windows, by tables. */
 import { Decimal128 } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -8,7 +8,7 @@ import { over, refusesStages, same } from './aggregate-over.ts'
 const decimal = (text: string): Decimal128 => Decimal128.fromString(text)
 const second = (n: number): Date => new Date(Date.UTC(2024, 0, 1) + n * 1000)
 
-/** Points by `x`, and what a field is of them. */
+/** Sorts points by `x` and returns the values of a window field. */
 async function curve(
   points: readonly (readonly [x: unknown, y: unknown])[],
   field: Document,
@@ -27,7 +27,7 @@ const values = (ys: readonly unknown[]): (readonly [number, unknown])[] => ys.ma
 const refusesPoint = (point: Document, field: Document, message: RegExp): Promise<void> =>
   refusesStages([point], [[{ $setWindowFields: { sortBy: { x: 1 }, output: { found: field } } }, 'BadValue', message]])
 
-test('$derivative: the slope between the ends of a window', async () => {
+test('$derivative is the slope between the ends of a window', async () => {
   const derivative = (documents: readonly unknown[]): Document => ({
     $derivative: { input: '$y' },
     window: { documents }
@@ -39,7 +39,7 @@ test('$derivative: the slope between the ends of a window', async () => {
   same(await curve(steps, derivative([-1, 3]), -1), slopes.toReversed())
   same(await curve(values([0, 1, 4, 9]), derivative(['unbounded', 'unbounded'])), [3, 3, 3, 3])
   same(await curve(values([0, 1, 4]), derivative([1, 1])), [null, null, null])
-  // A jump is as steep as can be: there is no such number.
+  // The slope of a jump is infinite, so there is no value.
   same(
     await curve(
       [
@@ -67,7 +67,7 @@ test('$derivative: the slope between the ends of a window', async () => {
   ])
 })
 
-test('$derivative of dates is by the unit', async () => {
+test('$derivative over dates is per unit', async () => {
   const points = [5, 4, 6].map((y, i) => [second(i * 60), y] as const)
   const by = (unit: string): Document => ({ $derivative: { input: '$y', unit }, window: { documents: [-1, 0] } })
   same(await curve(points, by('minute')), [null, -1, 2])
@@ -77,7 +77,7 @@ test('$derivative of dates is by the unit', async () => {
   same(await curve(points, { ...by('second'), window: { range: [-60, 0], unit: 'second' } }), [null, -1 / 60, 2 / 60])
 })
 
-test('$integral: the area between the documents of a window', async () => {
+test('$integral is the area under the documents of a window', async () => {
   const integral = (documents: readonly unknown[]): Document => ({ $integral: { input: '$y' }, window: { documents } })
   same(await curve(values([1, 2, 1, 4]), integral([-1, 0])), [0, 1.5, 1.5, 2.5])
   same(
@@ -114,7 +114,7 @@ test('$integral: the area between the documents of a window', async () => {
   same(await ranged([-6, 6]), [4.8, 28.8, 24, 0])
 })
 
-test('what a curve does not take is an error, and what is malformed, too', async () => {
+test('values that $derivative and $integral cannot handle are errors, and so are malformed arguments', async () => {
   const window = { documents: [-1, 0] }
   const both = ['$derivative', '$integral']
   for (const name of both) {
@@ -148,7 +148,7 @@ test('what a curve does not take is an error, and what is malformed, too', async
   await refusesStages([], [[unbounded, 'FailedToParse', /\$derivative needs a window/]])
 })
 
-test('$expMovingAvg: by so many values, or by a weight; what is no number is passed over', async () => {
+test('$expMovingAvg averages by N or alpha, and skips values that are not numbers', async () => {
   const by = (more: Document): Document => ({ $expMovingAvg: { input: '$y', ...more } })
   same(
     await curve(values([13, 15.4, 12, 11.7, 82]), by({ N: 2 })),
@@ -158,13 +158,13 @@ test('$expMovingAvg: by so many values, or by a weight; what is no number is pas
   same(await curve(values([10, 20, 40]), by({ N: 3n })), [10, 15, 27.5])
   same(await curve(values([null, 10, 'x', undefined, 20, null]), by({ alpha: 0.5 })), [null, 10, 10, 10, 15, 15])
   same(await curve(values(['a', null]), by({ N: 2 })), [null, null])
-  // Decimals: as doubles 0.1 + 0.2 is more than 0.3.
+  // Computed with decimals: as doubles, 0.1 + 0.2 exceeds 0.3.
   same(await curve(values([0.1, 0.5]), by({ alpha: 0.5 })), [0.1, 0.3])
   same(await curve(values([1n, decimal('2'), 3]), by({ alpha: decimal('0.1') })), [1, decimal('1.1'), decimal('1.29')])
   same(await curve(values([1, Number.NaN, 1]), by({ N: 1 })), [1, Number.NaN, Number.NaN])
 })
 
-test('$shift: what the document so many places away has', async () => {
+test('$shift returns the value of the document that many places away', async () => {
   const shift = (by: unknown, more: Document = {}): Document => ({ $shift: { output: '$y', by, ...more } })
   const three = values(['a', 'b', 'c'])
   same(await curve(three, shift(1)), ['b', 'c', null])
@@ -174,11 +174,11 @@ test('$shift: what the document so many places away has', async () => {
   same(await curve(three, shift(-9, { default: { $add: [1, 1] } })), [2, 2, 2])
   same(await curve(three, shift(1, { default: null })), ['b', 'c', null])
   same(await curve(three, shift(1), -1), ['b', 'a', null])
-  // Missing is nothing, null is something.
+  // A missing value yields the default, null does not.
   same(await curve(values(['a', null, undefined]), shift(1, { default: 'z' })), [null, 'z', 'z'])
 })
 
-test('$locf and $linearFill give every document a value', async () => {
+test('$locf and $linearFill fill in values', async () => {
   const locf = { $locf: '$y' }
   same(await curve(values([null, 0, 2, null, undefined, 'a', null]), locf), [null, 0, 2, 2, 2, 'a', 'a'])
   same(await curve(values([undefined, null]), locf), [null, null])
@@ -230,7 +230,7 @@ test('$locf and $linearFill give every document a value', async () => {
   await refusesStages([{ x: 1 }, { x: second(1) }], [[twice, 'BadValue', /mixes numbers and dates/]])
 })
 
-test('functions of the order are told what is malformed', () => {
+test('malformed functions of the order are refused', () => {
   const by = (field: Document, sortBy: unknown = { x: 1 }): Document => ({
     $setWindowFields: { sortBy, output: { found: field } }
   })
@@ -267,7 +267,7 @@ test('functions of the order are told what is malformed', () => {
   )
 })
 
-test('windows without documents, and without values', async () => {
+test('windows without documents or without values have defined results', async () => {
   const nothing: Readonly<Record<string, unknown>> = {
     $sum: 0,
     $avg: null,
@@ -298,7 +298,7 @@ test('windows without documents, and without values', async () => {
   ])
 })
 
-test('$covariancePop and $covarianceSamp of pairs; what is none is passed over', async () => {
+test('$covariancePop and $covarianceSamp skip pairs that are not numbers', async () => {
   const window = { documents: ['unbounded', 'current'] }
   const points = [
     [0, 0],
@@ -312,7 +312,7 @@ test('$covariancePop and $covarianceSamp of pairs; what is none is passed over',
   same(await curve(points, { $covarianceSamp: ['$x', '$y'], window: { documents: [-1, 0] } }), [null, 2, null, null])
 })
 
-test('the example of the manual: cake sales by state and year', async () => {
+test("the manual's example, cake sales by state and year, gives the manual's results", async () => {
   const sales = [
     { _id: 0, type: 'chocolate', order: '2019-05-18', state: 'CA', price: 13, quantity: 120 },
     { _id: 1, type: 'chocolate', order: '2021-03-20', state: 'WA', price: 14, quantity: 140 },

@@ -1,4 +1,4 @@
-/** $out and $merge: what they leave in a collection; one shared specification that each store runs. */
+/** $out and $merge: what they leave in a collection; one shared specification that runs on every store. */
 import { setTimeout } from 'node:timers/promises'
 import { ObjectId } from 'bson'
 import type { Test } from 'uvu'
@@ -25,7 +25,7 @@ const names = (db: Database): string[] =>
     .sort()
 
 export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Database>): void {
-  /** Over a database with the source in its default collection. */
+  /** Runs over a database with the source in its default collection. */
   const given = async (task: (db: Database) => Promise<void>): Promise<void> => {
     await using db = await openEmpty()
     await db.insertMany(structuredClone(source) as Document[])
@@ -35,7 +35,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
     assert.equal(await db.aggregate(pipeline).toArray(), [])
   }
 
-  test('$out makes a collection, and gives nothing', () =>
+  test('$out creates a collection and returns nothing', () =>
     given(async (db) => {
       await run(db, { $match: { n: { $gt: 1 } } }, { $set: { twice: { $multiply: ['$n', 2] } } }, { $out: 'made' })
       assert.equal(await allOf(db, 'made'), [
@@ -47,7 +47,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal((await db.verify()).problems, [])
     }))
 
-  test('$out replaces all that a collection holds, with nothing too; and the collection that it reads', () =>
+  test('$out replaces all contents, also with nothing, and also those of the collection it reads', () =>
     given(async (db) => {
       await db.collection('made').insertMany([{ _id: 1, old: true }, { _id: 'x' }])
       await run(db, { $project: { n: 1 } }, { $out: { coll: 'made' } })
@@ -70,7 +70,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal((await db.verify()).problems, [])
     }))
 
-  test('$out keeps the declared indexes; what they refuse leaves the collection as it was', () =>
+  test('$out keeps the declared indexes; if they refuse a document, the collection stays unchanged', () =>
     given(async (db) => {
       const made = db.collection('made')
       await made.createIndex({ k: 1 }, { unique: true })
@@ -92,7 +92,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal((await db.verify()).problems, [])
     }))
 
-  test('$out refuses an _id that comes twice, and gives one to what has none', () =>
+  test('$out refuses a duplicate _id, and adds an _id where it is missing', () =>
     given(async (db) => {
       await db.collection('made').insertOne({ _id: 'old' })
       const twice = [{ $set: { _id: { $min: ['$_id', 2] } } }, { $out: 'made' }]
@@ -106,7 +106,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.is(new Set((await allOf(db, 'made')).map(({ _id }) => String(_id))).size, 3)
     }))
 
-  test('$out keeps how ids are computed and which index a collection has', () =>
+  test('$out keeps the codec of ids and the kind of index of a collection', () =>
     given(async (db) => {
       const counted = db.collection('counted', { ids: 'reversible' })
       await counted.insertMany([{ a: 1 }, { a: 2 }])
@@ -128,7 +128,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.is(await counted.countDocuments(), 4)
     }))
 
-  test('nothing is written before the first pull, nor by explain(), nor of a cursor that is closed', () =>
+  test('nothing is written before the first pull, by explain(), or by a cursor that is closed', () =>
     given(async (db) => {
       for (const last of [{ $out: 'made' }, { $merge: 'made' }]) {
         const cursor = db.aggregate([{ $set: { x: 1 } }, last])
@@ -155,7 +155,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal((await db.verify()).problems, [])
     }))
 
-  test('a signal and a time limit leave the collection as it was', () =>
+  test('a signal or a time limit leaves the collection unchanged', () =>
     given(async (db) => {
       await db.collection('made').insertOne({ _id: 'old' })
       const slow = { $set: { x: { $function: { body: () => spin(10), args: [], lang: 'js' } } } }
@@ -170,7 +170,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal((await db.verify()).problems, [])
     }))
 
-  test('whoever reads, writes, watches or drops the collection meanwhile sees one content or the other', () =>
+  test('concurrent readers, writers, streams and drops see either the old contents or the new', () =>
     given(async (db) => {
       const made = db.collection('made')
       await made.insertMany(Array.from({ length: 1500 }, (_, i) => ({ _id: i, old: true })))
@@ -202,7 +202,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal((await db.verify()).problems, [])
     }))
 
-  test('indexes that are declared while $out runs fail it', () =>
+  test('declaring an index while $out runs makes it fail', () =>
     given(async (db) => {
       const made = db.collection('made')
       await made.insertOne({ _id: 'old', n: 1 })
@@ -219,14 +219,14 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       const inserting = made.insertMany(whileRunning())
       await rejects(running, 'CommandFailed')
       isRunning = false
-      // Whoever else is at work there is not told of it.
+      // Other writers of the collection do not notice.
       const { insertedCount } = await inserting
       assert.is(await made.countDocuments(), 1 + insertedCount)
       assert.equal(await made.get('old'), { _id: 'old', n: 1 })
       assert.equal((await db.verify()).problems, [])
     }))
 
-  test('verify() checks what takes the place of a collection meanwhile', () =>
+  test('verify() finds no problem while collections are being replaced', () =>
     given(async (db) => {
       await db.insertMany(Array.from({ length: 500 }, (_, i) => ({ _id: `n${i}`, n: i })))
       let isOver = false
@@ -298,7 +298,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       }))
   }
 
-  test('$merge makes the collection, and tells of what fails with its stage; what came before stays', () =>
+  test('$merge creates the collection, and names its stage in errors; what was merged before stays', () =>
     given(async (db) => {
       await run(db, { $merge: 'into' })
       assert.equal(await allOf(db, 'into'), source)
@@ -329,7 +329,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal(await allOf(db, 'into'), [source[0], source[1], { _id: 3 }])
     }))
 
-  test('$merge on other fields: a unique index on exactly these; the _id stays; numbers of all kinds are equal', () =>
+  test('$merge on other fields needs a unique index on exactly these, keeps the _id, compares numbers by value', () =>
     given(async (db) => {
       const into = db.collection('into')
       const on = (fields: unknown, ...stages: AggregationPipeline) =>
@@ -365,7 +365,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       await rejects(db.aggregate([{ $group: { _id: null } }, { $merge: 'into' }]).toArray(), 'BadValue')
     }))
 
-  test('$merge: documents that match the same one come one after the other; arrays match by their elements', () =>
+  test('$merge: documents that match the same document apply in turn; arrays match by their elements', () =>
     given(async (db) => {
       const into = db.collection('into')
       await into.createIndex({ 'a.b': 1 }, { unique: true })
@@ -382,7 +382,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
         { sum: 7, seen: [4] },
         { sum: 8, seen: [0, 1, 2, 5] }
       ])
-      // A change may lead to what the next one matches.
+      // A change may produce the document that the next one matches.
       await into.deleteMany({})
       await into.insertOne({ a: { b: 1 }, steps: 0 })
       const step = {
@@ -393,7 +393,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal(await into.find({}, { projection: { _id: 0 } }).toArray(), [{ a: { b: 4 }, steps: 3 }])
     }))
 
-  test('$merge on a value that looks like operators, or is a regular expression, matches what equals it', () =>
+  test('$merge on a value that looks like operators or is a regular expression matches equal values', () =>
     given(async (db) => {
       const into = db.collection('into')
       const odd = [{ $gt: 0 }, /^x/, { $in: 1 }]
@@ -417,7 +417,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       }
     }))
 
-  test('$merge into the collection that is read does not meet what it writes', () =>
+  test('$merge into the collection it reads does not see its own writes', () =>
     given(async (db) => {
       await db.insertMany(Array.from({ length: 1500 }, (_, i) => ({ _id: 10 + i, n: 10 + i })))
       await run(
@@ -432,7 +432,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       ])
     }))
 
-  test('$merge is told to streams as any write', () =>
+  test('change streams report $merge like any other write', () =>
     given(async (db) => {
       const into = db.collection('into')
       await into.insertMany(structuredClone(target) as Document[])
@@ -443,7 +443,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
         for (let change = await changes.tryNext(); change !== null; change = await changes.tryNext()) {
           events.push(`${change.operationType} ${'documentKey' in change && change.documentKey._id}`)
         }
-        // What comes together is changed first.
+        // Documents merged in one batch are updated before others are inserted.
         return events.sort()
       }
       assert.equal(await told({ $merge: 'into' }), ['insert 2', 'update 1', 'update 3'])
@@ -452,7 +452,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal(await told(...zero, { $merge: 'into' }), [])
     }))
 
-  test('what ends a $merge leaves what is merged', () =>
+  test('ending a $merge keeps what it has merged', () =>
     given(async (db) => {
       await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: 100 + i, n: i })))
       const slow = { $set: { x: { $function: { body: () => spin(0.05), args: [], lang: 'js' } } } }
@@ -473,7 +473,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       await ended
     }))
 
-  test('what is malformed is refused before anything is read or written', () =>
+  test('malformed stages are refused before anything is read or written', () =>
     given(async (db) => {
       const refused: readonly (readonly [AggregationPipeline, Parameters<typeof rejects>[1], RegExp])[] = [
         [[{ $out: 'a' }, { $match: {} }], 'FailedToParse', /^\$out \(stage 0\): it must be the last stage/],
@@ -545,7 +545,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
     }))
 }
 
-/** Whoever reads while the content is exchanged may hear that the collection is closed. */
+/** A reader may find its collection closed while the contents are exchanged. */
 function toldClosed(error: { readonly codeName: string }): undefined {
   assert.is(error.codeName, 'DatabaseNotOpen')
 }
