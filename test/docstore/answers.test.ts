@@ -14,7 +14,7 @@ test('any filter finds exactly what a scan finds, through every state of the ind
   assert.ok(stages.every((stage) => stage.hits > 0))
 })
 
-test('so it does while the first segment is open and chosen again', async () => {
+test('the same holds while the first segment is open and its parameters are chosen again', async () => {
   const documents: Document[] = [...generateTweets({ count: 2500, seed: seed + 1 })]
   await checkAnswers(documents, { queries: 100, seed: seed + 1 })
 })

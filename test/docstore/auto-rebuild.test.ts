@@ -1,4 +1,4 @@
-/** The index is built again by itself when that pays, and only then. */
+/** The index is rebuilt automatically when that pays, and only then. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -24,7 +24,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('many dead documents are reason enough, and stats() tells what was done', async () => {
+test('many dead documents start a rebuild, and stats() reports it', async () => {
   await using db = await open(scratchPath(), { index: { segmentBits: 512 } })
   await db.insertMany(documents(4000))
   await db.updateMany({ tens: { $lt: 2 } }, { $set: { changed: true } })
@@ -40,7 +40,7 @@ test('many dead documents are reason enough, and stats() tells what was done', a
   assert.is(await db.countDocuments({ changed: true }), 400)
 })
 
-test('what is dead when a collection is opened counts with its first deletion', async () => {
+test('documents already dead when a collection is opened count with its first deletion', async () => {
   const path = scratchPath()
   {
     await using db = await open(path, { autoRebuild: false })
@@ -56,7 +56,7 @@ test('what is dead when a collection is opened counts with its first deletion', 
   assert.is((await statsOf(db)).documents, 1499)
 })
 
-test('limits are checked, kept per collection, and left as they are while it is open', async () => {
+test('limits are checked, set per collection, and fixed while it is open', async () => {
   const codeOf = (error: unknown): unknown => (error as { codeName?: unknown }).codeName
   for (const autoRebuild of [{ deadShare: 0 }, { deadShare: 1.1 }, { excess: 0.5 }, 'often']) {
     await open(scratchPath(), { autoRebuild: autoRebuild as never }).then(
@@ -81,7 +81,7 @@ test('limits are checked, kept per collection, and left as they are while it is 
   )
 })
 
-test('closing ends it, and one that is asked for goes first', async () => {
+test('closing ends an automatic rebuild, and a requested one takes precedence', async () => {
   const path = scratchPath()
   for (let round = 0; round < 5; round++) {
     const db = await open(path, { index: { segmentBits: 512 } })
@@ -97,7 +97,7 @@ test('closing ends it, and one that is asked for goes first', async () => {
   assert.equal((await db.verify()).problems, [])
 })
 
-/** One segment in which an equality meets 20 false positives by the textbook. */
+/** One segment in which an equality has 20 predicted false positives. */
 function watched(rebuild: () => Promise<RebuildResult | undefined>) {
   const parameters = [{ documents: 2000, density: 0.1, rowsPerPair: 2 }]
   const stats = () => ({ documents: 2000, dead: 0, parameters }) as never
@@ -111,7 +111,7 @@ function watched(rebuild: () => Promise<RebuildResult | undefined>) {
   return { auto, read }
 }
 
-test('false positives are a reason beyond four times what is predicted, and then only when they double', async () => {
+test('false positives start a rebuild beyond four times the prediction, and again only after they double', async () => {
   let rebuilds = 0
   const { auto, read } = watched(async () => {
     rebuilds++
@@ -135,7 +135,7 @@ test('false positives are a reason beyond four times what is predicted, and then
   assert.is(rebuilds, 2)
 })
 
-test('one at a time, with a rest afterwards, and a long one after a failure', async () => {
+test('rebuilds run one at a time, with a pause after each, and a long one after a failure', async () => {
   let begun = 0
   let end: (result: RebuildResult) => void = () => {}
   let fail: (error: Error) => void = () => {}

@@ -44,7 +44,7 @@ for (const [name, store, kept] of [
   ['memory', 'memory', 'lsm'],
   ["the caller's", undefined, 'lsm']
 ] as const) {
-  test(`a backup of ${name} store is the database at the call, whatever is written meanwhile`, async () => {
+  test(`a backup is the database as of the call, despite later writes: ${name} store`, async () => {
     const db = store === undefined ? await open(new MemoryLevel()) : await open(scratchPath(), { store })
     await fill(db)
     const expected = { default: await all(db, 'default'), orders: await all(db, 'orders') }
@@ -64,7 +64,7 @@ for (const [name, store, kept] of [
   })
 }
 
-test('a backup while documents are inserted all the time holds whole batches, in their order', async () => {
+test('a backup taken during continuous inserts contains complete batches, in their order', async () => {
   const db = await open(scratchPath(), { index: { segmentBits: 512 }, lsm: { writeBufferSize: 65_536 } })
   let isOver = false
   const writing = (async () => {
@@ -90,7 +90,7 @@ test('a backup while documents are inserted all the time holds whole batches, in
   await db.close()
 })
 
-test('what onProgress throws ends a backup or a copy, comes back as it is, and nothing is left', async () => {
+test('an error thrown by onProgress ends a backup or copy, is passed on, and nothing is left over', async () => {
   for (const store of ['lsm', 'level', 'memory'] as const) {
     await using db = await open(scratchPath(), { store })
     await db.insertMany(documents(3000))
@@ -111,7 +111,7 @@ test('what onProgress throws ends a backup or a copy, comes back as it is, and n
   }
 })
 
-test('a backup or a copy within a database is refused, and leaves nothing there', async () => {
+test('a backup or copy to a path inside a database is refused, and creates nothing there', async () => {
   for (const store of ['lsm', 'level'] as const) {
     const location = scratchPath()
     const db = await open(location, { store })
@@ -139,7 +139,7 @@ test('a backup or a copy within a database is refused, and leaves nothing there'
   }
 })
 
-test("a backup within the directory of the caller's store is refused", async () => {
+test("a backup to a path inside the directory of the caller's store is refused", async () => {
   const location = scratchPath()
   const db = await open(new LsmLevel(location))
   await db.insertOne({ _id: 1 })
@@ -147,7 +147,7 @@ test("a backup within the directory of the caller's store is refused", async () 
   await db.close()
 })
 
-test('value filters come along', async () => {
+test('value filters are backed up', async () => {
   const db = await open(scratchPath(), { index: 'embedded' })
   await db.insertMany(documents(3000))
   const target = scratchPath('copy')
@@ -159,7 +159,7 @@ test('value filters come along', async () => {
 })
 
 for (const store of ['lsm', 'level'] as const) {
-  test(`what is there already is refused and stays; a failed backup of ${store} leaves nothing`, async () => {
+  test(`an existing target is refused and kept; a failed backup of ${store} leaves nothing`, async () => {
     const db = await open(scratchPath(), { store })
     await db.insertMany(documents(3000))
     const target = scratchPath('full')

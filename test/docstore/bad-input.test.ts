@@ -1,4 +1,4 @@
-/** What cannot be stored is refused with a typed error, and leaves nothing behind. */
+/** Input that cannot be stored is refused with a typed error, and leaves nothing behind. */
 import { runInNewContext } from 'node:vm'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -60,7 +60,7 @@ for (const [what, document, codeName] of refused) {
   })
 }
 
-test('the error names the class of what cannot be stored, as far as it has a name', async () => {
+test('the error names the class of the value that cannot be stored, if it has a name', async () => {
   const named: readonly (readonly [object, string])[] = [
     [new URL('http://example.org'), 'URL'],
     [new Map(), 'Map'],
@@ -77,7 +77,7 @@ test('the error names the class of what cannot be stored, as far as it has a nam
   }
 })
 
-test("instances of classes of one's own are stored by their keys, those that name themselves, too", async () => {
+test("instances of the caller's own classes are stored by their keys, even with a toStringTag", async () => {
   class Point {
     x = 1
     get [Symbol.toStringTag](): string {
@@ -90,7 +90,7 @@ test("instances of classes of one's own are stored by their keys, those that nam
   await db.deleteMany({})
 })
 
-test('a Date of another realm is a date wherever one is taken, and what only says that it is one is none', async () => {
+test('a Date of another realm is a date everywhere, and an object that only claims to be one is not', async () => {
   const date = (time: number): Date => runInNewContext(`new Date(${time})`)
   await db.createIndex({ at: 1 })
   await db.insertMany([{ _id: date(1), at: date(5), in: [{ at: date(6) }] }])
@@ -120,7 +120,7 @@ test('a Date of another realm is a date wherever one is taken, and what only say
   await db.deleteMany({})
 })
 
-test('a RegExp of another realm is one, in documents and in filters', async () => {
+test('a RegExp of another realm is a regular expression, in documents and in filters', async () => {
   const pattern: RegExp = runInNewContext('/^Ab/i')
   await db.insertMany([
     { _id: 1, pattern },
@@ -140,7 +140,7 @@ test('a RegExp of another realm is one, in documents and in filters', async () =
   await db.deleteMany({})
 })
 
-test('nothing is polluted by a __proto__ key', async () => {
+test('a __proto__ key pollutes nothing', async () => {
   const hostile = JSON.parse('{"_id":1,"__proto__":{"polluted":true}}')
   await rejects(db.insertOne(hostile), 'BadValue')
   await rejects(db.find(JSON.parse('{"__proto__":{"a":1}}')).toArray(), 'BadValue')
@@ -152,7 +152,7 @@ test('nothing is polluted by a __proto__ key', async () => {
   assert.is(({} as { polluted?: unknown }).polluted, undefined)
 })
 
-test('an unordered insertMany stores what can be stored between what cannot', async () => {
+test('an unordered insertMany() stores everything that can be stored', async () => {
   const documents = [{ _id: 1 }, { _id: 2, bad: cyclic }, { _id: 3 }, { _id: 2, good: true }]
   const error = await rejects(db.insertMany(documents, { ordered: false }), 'BadValue')
   assert.equal((error as unknown as { insertedIds: unknown }).insertedIds, { 0: 1, 2: 3, 3: 2 })
@@ -160,7 +160,7 @@ test('an unordered insertMany stores what can be stored between what cannot', as
   await db.deleteMany({})
 })
 
-test('a document whose getter throws is refused alone, with its error as cause', async () => {
+test("only the document whose getter throws is refused, with the getter's error as cause", async () => {
   const mine = new RangeError('mine')
   const throwing = {
     _id: 2,
@@ -191,7 +191,7 @@ test('an update whose result cannot be stored changes nothing', async () => {
   await db.deleteMany({})
 })
 
-test('an update that fails midway keeps the documents before it changed', async () => {
+test('an update that fails midway keeps its earlier changes', async () => {
   await db.insertMany([
     { _id: 1, n: 1 },
     { _id: 2, n: 2 },
@@ -207,12 +207,12 @@ test('an update that fails midway keeps the documents before it changed', async 
   await db.deleteMany({})
 })
 
-test('what is no list of documents is refused by insertMany', async () => {
+test('insertMany() refuses anything but a list of documents', async () => {
   await rejects(db.insertMany(5 as unknown as Document[]), 'BadValue')
   await rejects(db.insertMany({ _id: 1 } as unknown as Document[]), 'BadValue')
 })
 
-test('what the source of insertMany throws, or gives instead of a document, ends it; what came before is in', async () => {
+test('an error or a non-document from its source ends insertMany(); earlier documents are stored', async () => {
   async function* later() {
     yield { _id: 1 }
     throw new RangeError('mine')
@@ -220,13 +220,13 @@ test('what the source of insertMany throws, or gives instead of a document, ends
   const thrown = await db.insertMany(later()).catch((error: unknown) => error)
   assert.instance(thrown, RangeError)
   await rejects(db.insertMany([{ _id: 2 }, 5 as unknown as Document, { _id: 3 }]), 'BadValue')
-  // The first error is told.
+  // The first error is reported.
   await rejects(db.insertMany([{ _id: 4 }, { _id: 1 }, 'x' as unknown as Document]), 'BadValue')
   assert.equal(await db.find().sort({ _id: 1 }).toArray(), [{ _id: 1 }, { _id: 2 }, { _id: 4 }])
   await db.deleteMany({})
 })
 
-test('paths longer than any document is deep are refused wherever they are given, before anybody follows them', async () => {
+test('paths deeper than any document can be are refused everywhere before they are followed', async () => {
   const path = Array.from({ length: 100_000 }, () => 'a').join('.')
   const projection: Document = {}
   projection.a = projection
@@ -251,11 +251,11 @@ test('projections and stages that contain themselves are refused', async () => {
     await rejects(db.updateOne({}, [stage]), 'BadValue')
   }
   await rejects(db.aggregate([{ $match: itself }]).toArray(), 'BadValue')
-  // It is not looked into: an update takes no such stage.
+  // An update refuses this stage without looking into it.
   await rejects(db.updateOne({}, [{ $match: itself }]), 'InvalidOptions')
 })
 
-test('arguments of another type are refused with what they are', async () => {
+test('arguments of a wrong type are refused', async () => {
   for (const wrong of [undefined, null, 5, 'x', {}]) {
     await rejects(db.getMany(wrong as never), 'BadValue')
     await rejects(db.importLines([wrong as never]), 'BadValue')
@@ -264,7 +264,7 @@ test('arguments of another type are refused with what they are', async () => {
   }
 })
 
-test('what is easily given in the place of something else is told what was wanted', async () => {
+test('errors about easily confused arguments say what was expected', async () => {
   const said: readonly (readonly [Promise<unknown>, RegExp])[] = [
     [db.get(undefined), /^get takes an _id, got undefined$/],
     [db.getMany([1, undefined]), /^getMany takes _ids, got undefined at 1$/],
@@ -286,7 +286,7 @@ test('collection names are checked as MongoDB checks them', async () => {
   assert.is(await db.dropCollection('a.b c-ü'), true)
 })
 
-test('a collection name with a lone surrogate is refused: on disk it would be the name of another', async () => {
+test('a collection name with a lone surrogate is refused: on disk it would equal another name', async () => {
   for (const name of ['\ud800', 'a\udfff', '\udc00\ud800']) {
     assert.throws(
       () => db.collection(name),
@@ -301,7 +301,7 @@ test('a collection name with a lone surrogate is refused: on disk it would be th
   }
 })
 
-test('a bulkWrite with an operation that is none is refused before any is run', async () => {
+test('an invalid operation makes bulkWrite() fail before any operation runs', async () => {
   for (const wrong of [
     null,
     {},
@@ -316,7 +316,7 @@ test('a bulkWrite with an operation that is none is refused before any is run', 
   }
 })
 
-test('a write without a filter is refused: a variable that is undefined must not change every document', async () => {
+test('a write without a filter is refused: an undefined variable must not change every document', async () => {
   await db.insertOne({ _id: 1 })
   const filter = undefined as unknown as Document
   const nothing = null as unknown as Document

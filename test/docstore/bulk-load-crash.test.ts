@@ -1,4 +1,4 @@
-/** What an import with threads has told of is there after kill -9, in the order of the lines, and all of it is counted once. */
+/** After kill -9, an import with threads has left a prefix of the lines, with all that it reported, counted once. */
 import { spawn } from 'node:child_process'
 import { cpSync, readFileSync } from 'node:fs'
 import { test } from 'uvu'
@@ -25,7 +25,10 @@ const rounds = Number(process.env.PETALDB_RUNS ?? 6)
 const roundsPerDatabase = 3
 const script = program('test/docstore/import-until-killed.ts')
 
-/** @param milliseconds from the first lines that are there until it is killed; undefined: it ends by itself. @returns what it told */
+/**
+ * @param milliseconds from the first stored lines to the kill; undefined: it ends by itself. @returns the reported
+ * count
+ */
 function runChild(location: string, milliseconds: number | undefined, end = Number.POSITIVE_INFINITY): Promise<number> {
   const log = `${location}.log`
   return new Promise((resolve, reject) => {
@@ -40,7 +43,7 @@ function runChild(location: string, milliseconds: number | undefined, end = Numb
     child.on('close', (code, signal) => {
       const isRight = milliseconds === undefined ? code === 0 : signal === 'SIGKILL'
       if (!isRight) reject(new Error(`the import ended (${code}, ${signal}): ${errors}`))
-      // What follows the last line end was cut off.
+      // Text after the last line end is an incomplete line.
       else resolve(Number(readFileSync(log, 'utf8').split('\n').at(-2) ?? 0))
     })
   })
@@ -57,7 +60,7 @@ async function assertHasPrefix(db: Database): Promise<number> {
   return documents.length
 }
 
-test('after kill -9 the first lines are there, at least as many as were told, and the import goes on', async () => {
+test('after kill -9 a prefix of the lines is stored, with all that were reported; importing can continue', async () => {
   let location = scratchPath()
   let loaded = 0
   for (let round = 0; round < rounds; round++) {
@@ -78,7 +81,7 @@ test('after kill -9 the first lines are there, at least as many as were told, an
   assert.ok(loaded > 0)
 })
 
-test('what a crash leaves right after the last unit is counted once, however often it is opened', async () => {
+test('after a crash right after the last unit its documents are counted once, however often it is opened', async () => {
   await using opened = await openCounted()
   const count = 6 * unitLines
   await opened.db.importLines(streamOf([bytesOf(tweetLines(0, count))]), { threads: 2 })
@@ -96,7 +99,7 @@ test('what a crash leaves right after the last unit is counted once, however oft
   const second = copyOf(opened.location)
   const crashed = await openCounted(second)
   assert.is(await assertHasPrefix(crashed.db), count)
-  // As it stands when it has just been opened.
+  // The files as they are right after opening.
   const third = copyOf(second)
   await crashed[Symbol.asyncDispose]()
   await using last = await openCounted(third)
@@ -107,7 +110,7 @@ test('what a crash leaves right after the last unit is counted once, however oft
   assert.is(await assertHasPrefix(after.db), count + 1)
 })
 
-test('a backup right after a unit, and one in the middle of the next, hold whole units', async () => {
+test('a backup right after a unit, and one in the middle of the next, contain complete units', async () => {
   await using opened = await openCounted()
   const copies: Promise<{ readonly told: number; readonly copy: string }>[] = []
   await opened.db.importLines(streamOf([bytesOf(tweetLines(0, 8 * unitLines))]), {

@@ -1,4 +1,4 @@
-/** However an import with threads ends, every whole line that was read is in the database, and nothing is left behind. */
+/** However an import with threads ends, every complete line that was read is stored, and no file is left over. */
 import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,7 +31,7 @@ const random = randomFrom(testSeed())
 const below = (limit: number): number => Math.floor(random() * limit)
 const units = (count: number): number => count * unitLines
 
-/** A source that says how many whole lines it has given. */
+/** A source that counts the complete lines it has yielded. */
 class Source {
   lines = 0
   readonly #text: Uint8Array
@@ -59,7 +59,7 @@ test('lines that a thread has when it dies are imported all the same', async () 
     if (typeof message !== 'object' || message === null || !('unit' in message)) return
     killed++
     const { firstNumber, numbers } = message as LoadRequest
-    // At any moment of its work, or when it has begun a table.
+    // At any moment of its work, or once it has started to write a table.
     if (below(4) === 0) setTimeout(() => this.terminate(), below(30)).unref()
     if (below(2) > 0) return
     const watch = setInterval(() => {
@@ -84,7 +84,7 @@ test('lines that a thread has when it dies are imported all the same', async () 
   await assertNoTableIsLeft(opened.location)
 })
 
-test('where there is no memory for units, lines are imported all the same', async () => {
+test('lines are imported even if there is no memory for units', async () => {
   await using opened = await openCounted()
   const { db } = opened
   const usual = globalThis.SharedArrayBuffer
@@ -95,7 +95,7 @@ test('where there is no memory for units, lines are imported all the same', asyn
     }
   }
   try {
-    // That of imports before.
+    // Drops what earlier imports have left.
     dropUnitMemory()
     await db.importLines(new Source(units(5)).chunks(), { threads: 2, batch: 100 })
   } finally {
@@ -106,7 +106,7 @@ test('where there is no memory for units, lines are imported all the same', asyn
 })
 
 for (const threads of [1, 3]) {
-  test(`an import by ${threads} that is aborted has every whole line that was read`, async () => {
+  test(`an aborted import has stored every complete line it read, threads: ${threads}`, async () => {
     const opened = await openCounted()
     const { db } = opened
     const source = new Source(units(12))
@@ -132,7 +132,7 @@ for (const threads of [1, 3]) {
   })
 }
 
-test('what was read of a source that breaks off is in, and its error is told', async () => {
+test('if the source fails, the lines read before are stored and its error is passed on', async () => {
   const opened = await openCounted()
   const count = units(5) + below(units(3))
   const source = new Source(count).chunks(() => Promise.reject(new TypeError('gone')))
@@ -144,7 +144,7 @@ test('what was read of a source that breaks off is in, and its error is told', a
   await assertNoTableIsLeft(opened.location)
 })
 
-/** Imports so many lines of a source that then gives nothing, and does not end, until `use` has. */
+/** Imports `count` lines from a source that then stalls until `use` is done. */
 async function whileItWaits(
   options: ImportOptions,
   count: number,
@@ -175,7 +175,7 @@ for (const [what, count] of [
   ['in a unit', units(4) + 77],
   ['at the end of a unit', units(3)]
 ] as const) {
-  test(`lines are inserted although nothing follows them: ${what}`, async () => {
+  test(`lines are inserted although the source stalls: ${what}`, async () => {
     await whileItWaits({ threads: 2 }, count, async (db) => {
       for (let i = 0; i < 100 && (await db.countDocuments()) < count; i++) await sleep(100)
       assert.is(await db.countDocuments(), count)
@@ -183,7 +183,7 @@ for (const [what, count] of [
   })
 }
 
-test('a bad line is told although nothing follows it', async () => {
+test('a bad line is reported although the source stalls', async () => {
   await using opened = await openCounted()
   const { db } = opened
   async function* source(): AsyncGenerator<Uint8Array> {
@@ -195,7 +195,7 @@ test('a bad line is told although nothing follows it', async () => {
   await assertHasFirst(db, units(2) + 10)
 })
 
-test('strict: units behind a bad line are not published', async () => {
+test('strict: units after a bad line are not published', async () => {
   for (const bad of ['{', '{"_id":3}', '{"_id":1600}']) {
     const opened = await openCounted()
     const at = units(4) + below(unitLines)
@@ -210,7 +210,7 @@ test('strict: units behind a bad line are not published', async () => {
   }
 })
 
-test('a callback that throws ends the import with what it has thrown', async () => {
+test('an error thrown by onProgress ends the import and is passed on', async () => {
   const opened = await openCounted()
   const failed = await opened.db
     .importLines(new Source(units(8)).chunks(), {
@@ -227,7 +227,7 @@ test('a callback that throws ends the import with what it has thrown', async () 
   await assertNoTableIsLeft(opened.location)
 })
 
-test('a collection that is dropped meanwhile ends its import, and leaves no table', async () => {
+test('dropping the collection ends its import, and leaves no table', async () => {
   const opened = await openCounted()
   const { db } = opened
   let dropping: Promise<boolean> | undefined
@@ -241,14 +241,14 @@ test('a collection that is dropped meanwhile ends its import, and leaves no tabl
   await rejects(importing, 'DatabaseNotOpen')
   assert.is(await dropping, true)
   assert.equal(db.listCollections().length, 0)
-  // The name is free.
+  // The name can be used again.
   await collection.importLines(new Source(units(3)).chunks(), { threads: 2 })
   assert.is(await collection.countDocuments(), units(3))
   await opened[Symbol.asyncDispose]()
   await assertNoTableIsLeft(opened.location)
 })
 
-test('closing ends an import, waits for what it has read, and leaves no table behind', async () => {
+test('close() ends an import, waits until what it has read is stored, and leaves no table', async () => {
   const opened = await openCounted()
   let closing: Promise<void> | undefined
   let told = 0
@@ -268,8 +268,8 @@ test('closing ends an import, waits for what it has read, and leaves no table be
   await assertHasFirst(again.db, told)
 })
 
-test('nothing is built elsewhere for a store whose files threads do not see', async () => {
-  // There is such a directory, too.
+test('threads build nothing for a store whose files they cannot see', async () => {
+  // A directory of this name exists on disk, too.
   const location = dirname(scratchPath())
   const store = new LsmLevel<unknown, unknown>(location, { ...lsmOptions(), fileSystem: new MemoryFileSystem() })
   const db = await open(store as unknown as Store, smallSegments)

@@ -1,12 +1,12 @@
-/** Units of parallel imports in the moments that matter: what is there already, was there once, or is seen in between. */
+/** Units of parallel imports with an _id that is stored already or was deleted, and reads during publication. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { assertSound, bytesOf, openCounted, tweet, tweetLines, unitLines } from './load-cases.ts'
 
-test('an _id that is stored is refused, and its document stays, wherever in a unit it comes', async () => {
+test('an _id that is already stored is refused and its document kept, wherever it comes in a unit', async () => {
   await using opened = await openCounted()
   const { db } = opened
-  // The greatest of all, so that each of a unit has to be looked for.
+  // The greatest _id of all, so that each _id of a unit has to be looked up.
   await db.insertMany([{ _id: 2 * unitLines + 100, kept: true }, { _id: 1_000_000 }])
   const skipped: number[] = []
   const { insertedCount } = await db.importLines([bytesOf(tweetLines(0, 8 * unitLines))], {
@@ -21,7 +21,7 @@ test('an _id that is stored is refused, and its document stays, wherever in a un
 })
 
 for (const isFlushed of [false, true]) {
-  test(`an _id that was deleted is there again, its tombstone ${isFlushed ? 'in a table' : 'in memory'} or not`, async () => {
+  test(`a deleted _id can be imported again, its tombstone ${isFlushed ? 'in a table' : 'in memory'}`, async () => {
     await using opened = await openCounted()
     const { db, store } = opened
     await db.importLines([bytesOf(tweetLines(0, 2 * unitLines))])
@@ -40,13 +40,13 @@ for (const isFlushed of [false, true]) {
   })
 }
 
-test('who reads while a unit comes into the store sees nothing of it until the index has it', async () => {
+test('reads see nothing of a unit that is being added to the store until the index has it', async () => {
   await using opened = await openCounted()
   const { db, store } = opened
   const beginIngest = store.beginIngest.bind(store)
   const seen: number[] = []
   store.beginIngest = async () => {
-    // Above the first unit, which has its ordinals.
+    // Its ordinal is above those of the first unit.
     await db.insertOne(tweet('above', 0))
     const ingest = await beginIngest()
     const install = ingest.install.bind(ingest)

@@ -1,4 +1,4 @@
-/** What others see and do while threads build segments of an import. */
+/** What concurrent calls see and do while threads build segments of an import. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ChangeStream, Document } from '../../src/index.ts'
@@ -14,7 +14,7 @@ const units = (count: number): number => count * unitLines
 const linesOf = (count: number): AsyncGenerator<Uint8Array> =>
   inChunks(bytesOf(tweetLines(0, units(count))), random, 20_000)
 
-test('reads see whole units in the order of the lines, cursors from before see none', async () => {
+test('reads see complete units in the order of the lines, earlier cursors see none of them', async () => {
   await using opened = await openCounted()
   const { db } = opened
   const total = units(14)
@@ -32,7 +32,7 @@ test('reads see whole units in the order of the lines, cursors from before see n
         if (insertedCount % units(4) !== 0) return
         for (const hint of ['index', 'scan'] as const) {
           const cursor = db.find(filter, { hint })
-          // It sees what is there when it is first asked.
+          // It sees what is stored when it is first pulled.
           const first = cursor.next()
           const expected = matchingBelow(insertedCount)
           cursors.push({ next: () => first, rest: async () => (await cursor.toArray()).length + 1 - expected })
@@ -70,14 +70,14 @@ test('reads see whole units in the order of the lines, cursors from before see n
   await assertSound(db)
 })
 
-test('what others insert, change and delete meanwhile is what they have done, and no line is lost', async () => {
+test('concurrent inserts, updates and deletions are kept, and no line is lost', async () => {
   await using opened = await openCounted()
   const { db } = opened
   const model = new Map<string, number>()
   let changed = 0
   let deleted = 0
   let next = 0
-  /** Acknowledged: of what is under way at the same time, nobody knows what comes first. */
+  /** Acknowledged ones: the order of concurrent writes is unknown. */
   const inserted: string[] = []
   const anyId = (): string => inserted[below(Math.max(1, inserted.length))] ?? 'none'
   const writes: readonly (() => Promise<void>)[] = [
@@ -119,7 +119,7 @@ test('what others insert, change and delete meanwhile is what they have done, an
       threads: 2,
       batch: 100,
       onProgress: ({ insertedCount }) => {
-        // For a while each, so that there is something to be loaded between.
+        // Writes for a while, then pauses, so that units can be published.
         mayWrite = Math.floor(insertedCount / units(4)) % 2 === 1
       }
     })
@@ -138,7 +138,7 @@ test('what others insert, change and delete meanwhile is what they have done, an
   assert.is(await db.countDocuments({ other: { $exists: false } }), units(30) - deleted)
   const counted = await db.find({ lang: 'de', v: { $gte: 1 } }).toArray()
   const gone = changed - counted.reduce((sum, { v }) => sum + Number(v), 0)
-  // Of those that were deleted after they had been changed.
+  // Updates of documents that were deleted later.
   assert.ok(gone >= 0 && gone <= deleted, `${gone} of ${changed}, ${deleted} deleted`)
   await assertSound(db)
 })
@@ -148,7 +148,7 @@ function inOrderOf(documents: readonly Document[], model: ReadonlyMap<string, nu
   return new Map(documents.map(({ _id }) => [String(_id), model.get(String(_id)) ?? -1]))
 }
 
-test('a change stream is told once of every line behind its start, whenever that was', async () => {
+test('a change stream reports every line after its start once, whenever it starts', async () => {
   await using opened = await openCounted()
   const { db } = opened
   const streams: { readonly stream: ChangeStream; readonly before: number; after: number }[] = []
@@ -159,7 +159,7 @@ test('a change stream is told once of every line behind its start, whenever that
       told = insertedCount
     }
   })
-  // The first in the middle of a load: from then on every line goes the ordinary way.
+  // The first one starts in the middle of a load: from then on every line is inserted the ordinary way.
   while (told < units(4)) await nextTurn()
   for (let i = 0; i < 6; i++) {
     const before = await db.countDocuments()
@@ -184,14 +184,14 @@ test('a change stream is told once of every line behind its start, whenever that
 })
 
 for (const unique of [false, true]) {
-  test(`an index that is declared while units wait has all of their documents, unique: ${unique}`, async () => {
+  test(`an index declared while units are waiting contains all of their documents, unique: ${unique}`, async () => {
     await using opened = await openCounted()
     const { db } = opened
     let declaring: Promise<unknown> | undefined
     await db.importLines([bytesOf(tweetLines(0, units(6)))], {
       threads: 3,
       onProgress: ({ insertedCount }) => {
-        // Units behind this one are built: their turn comes at once.
+        // Units after this one are built, and will be published at once.
         if (insertedCount >= units(3)) declaring ??= db.createIndex({ text: 1 }, { unique })
       }
     })
@@ -205,12 +205,12 @@ for (const unique of [false, true]) {
   })
 }
 
-test('an index that is built again meanwhile takes no unit whose ordinals it has come to span', async () => {
+test('an index that is being rebuilt refuses a unit whose ordinals it spans by now', async () => {
   const opened = await openCounted()
   const { db } = opened
   async function* source(): AsyncGenerator<Uint8Array> {
     yield bytesOf(tweetLines(0, units(2)))
-    // Ordinals are set aside for the second unit, which is being built; this document has one above them.
+    // Ordinals are reserved for the second unit, which is being built; this document gets one above them.
     await db.insertOne({ _id: 'other' })
     await db.index.rebuild()
     yield bytesOf(tweetLines(units(2), units(2) + 10))
@@ -225,7 +225,7 @@ test('an index that is built again meanwhile takes no unit whose ordinals it has
   await assertSound(again.db)
 })
 
-test('an index is built again while units come and go', async () => {
+test('an index can be rebuilt during an import', async () => {
   const opened = await openCounted()
   const { db } = opened
   const rebuilding: Promise<unknown>[] = []
@@ -245,7 +245,7 @@ test('an index is built again while units come and go', async () => {
   await assertSound(again.db)
 })
 
-test('two imports at once have all of their lines in, each in its order', async () => {
+test('two concurrent imports store all of their lines, each in its order', async () => {
   await using opened = await openCounted()
   const { db } = opened
   const lines = [tweetLines(0, units(10)), tweetLines(1_000_000, 1_000_000 + units(10))]

@@ -1,4 +1,4 @@
-/** Where threads can be of no use they are asked for in vain: the import is what it is without them. */
+/** Where threads cannot help, an import with threads does the same as one without. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -19,7 +19,7 @@ const lines = bytesOf(
   `${tweetLines(0, 3 * unitLines)}{"_id":7}\nno document\n${tweetLines(3 * unitLines, 6 * unitLines)}{"_id":-1,"lang":"de"}`
 )
 
-/** What became of the lines, as texts: what differs among thousands of documents is told in no time. */
+/** The outcome as texts, because comparing them is fast even if thousands of documents differ. */
 async function importInto(db: Database, threads: number): Promise<Record<string, string>> {
   const skipped: [number, string][] = []
   const result = await db.importLines([lines.slice()], {
@@ -76,7 +76,7 @@ test('declared indexes: threads make no difference', async () => {
   await assertSound(opened.db)
 })
 
-test('a collection beside the one that is loaded keeps what is its own', async () => {
+test('writes to another collection during an import are kept', async () => {
   const opened = await openCounted()
   const { db } = opened
   const beside = db.collection('beside')
@@ -99,7 +99,7 @@ test('a collection beside the one that is loaded keeps what is its own', async (
   await assertSound(again.db)
 })
 
-test('an index opened without its segment size is loaded by its own', async () => {
+test('an import with threads uses the segment size stored in the index', async () => {
   const location = scratchPath()
   const first = await openCounted(location)
   await first.db.importLines([bytesOf(tweetLines(0, 100))])
@@ -111,7 +111,7 @@ test('an index opened without its segment size is loaded by its own', async () =
   await assertSound(opened.db)
 })
 
-test('a number of threads, or of bytes, that is none is refused', async () => {
+test('invalid numbers of threads or bytes are refused', async () => {
   await using db = await open('unused', { store: 'memory' })
   for (const threads of [-1, 1.5, 'x', 65, Number.NaN, null] as unknown as number[]) {
     const { details } = await rejects(db.importLines([bytesOf('{"_id":1}\n')], { threads }), 'BadValue')
@@ -124,7 +124,7 @@ test('a number of threads, or of bytes, that is none is refused', async () => {
   assert.is(await db.countDocuments(), 0)
 })
 
-test('most of the index of units is never merged', async () => {
+test('most of the index data of units is never merged', async () => {
   const lines = 32_768
   const opened = await openCounted(scratchPath(), { index: { segmentBits: lines } })
   const { db, store } = opened

@@ -1,4 +1,4 @@
-/** Random files of lines, imported with threads and without: nobody can tell from what is there afterwards. */
+/** Random files of lines leave the same state whether they are imported with threads or without. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BadLine, type Database, type Document, type ImportResult } from '../../src/index.ts'
@@ -24,7 +24,7 @@ interface How {
   readonly strict: boolean
   readonly batch: number
   readonly meanBytes: number
-  /** What is told of the bytes of the source, as a share of them. */
+  /** The value of `sourceBytes`, as a share of the real size. */
   readonly toldShare?: number | undefined
 }
 
@@ -46,7 +46,7 @@ async function importFile(db: Database, { bytes }: RandomFile, how: How): Promis
     if (!(error instanceof BadLine)) throw error
     return { line: error.line, message: error.message }
   })
-  // Lines that are refused by the database are told when their run has been tried, others when they are read.
+  // Lines that the database refuses are reported once their batch has been tried, others when they are read.
   return { result, skipped: skipped.sort(([a], [b]) => a - b), told }
 }
 
@@ -79,7 +79,7 @@ function comparable({ _id, ...rest }: Document): unknown {
 async function assertSame(loaded: Database, plain: Database): Promise<void> {
   const [left, right] = [await loaded.find({}).toArray(), await plain.find({}).toArray()]
   assert.is(left.length, right.length)
-  // One by one: how two long lists differ takes long to be told.
+  // One by one, because reporting the difference of two long lists takes long.
   for (const [i, document] of left.entries()) assert.equal(comparable(document), comparable(right[i]!), `document ${i}`)
   for (const filter of filters) {
     const expected = await plain.countDocuments(filter, { hint: 'scan' })
@@ -94,7 +94,7 @@ async function assertSame(loaded: Database, plain: Database): Promise<void> {
   }
 }
 
-/** Units that have all their lines, when they begin behind the line that fills the open segment. */
+/** Complete units, counted from the line after the one that fills the open segment. */
 function unitsOf({ lines }: RandomFile, storedBefore: number): number {
   let room = unitLines - (storedBefore % unitLines || (storedBefore > 0 ? unitLines : 0))
   let at = 0
@@ -139,14 +139,14 @@ for (let run = 0; run < runs; run++) {
     const [again, plainAgain] = [await openCounted(loaded.location), await openCounted(plain.location)]
     await assertSame(again.db, plainAgain.db)
     await assertSound(again.db)
-    // What was deleted may be in the way.
+    // Deletions may keep units from being loaded.
     if (deleted === 0) await assertGoesOn(again)
     else await again[Symbol.asyncDispose]()
     await plainAgain[Symbol.asyncDispose]()
   })
 }
 
-/** A later import is loaded, too, and what was there stays. */
+/** A later import is loaded with threads, too, and existing documents stay. */
 async function assertGoesOn(opened: LoadedDatabase): Promise<void> {
   const { db, location } = opened
   const documents = await db.countDocuments()
@@ -160,17 +160,17 @@ async function assertGoesOn(opened: LoadedDatabase): Promise<void> {
   await assertSound(last.db)
 }
 
-test('units are tried again some segments after one that could not be taken', async () => {
+test('some segments after a unit that could not be used, units are used again', async () => {
   await using opened = await openCounted()
   const lines = [tweetLines(0, unitLines + 7), 'no document\n', tweetLines(unitLines + 7, 12 * unitLines)]
   const { insertedCount, skippedCount } = await opened.db.importLines(lines.map(bytesOf), { threads: 1 })
   assert.equal([insertedCount, skippedCount], [12 * unitLines, 1])
-  // Of twelve segments three go the ordinary way: two units that were on their way, and one beside.
+  // Three of twelve segments are inserted the ordinary way: two units that were under way, and one more.
   assert.is(opened.ingestedTables, 9 * 3)
   await assertSound(opened.db)
 })
 
-test('a line that is too long is skipped by threads as it is without them', async () => {
+test('a line that is too long is skipped with threads, too', async () => {
   const spaces = ' '.repeat(32 * 1024 * 1024 + 1)
   const lines = [
     tweetLines(0, unitLines),

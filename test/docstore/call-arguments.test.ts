@@ -1,4 +1,4 @@
-/** What calls are given that is not what they take: a typed error that names it, and nothing done. */
+/** Invalid arguments of calls: a typed error names the argument, and nothing is done. */
 import { existsSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -23,14 +23,14 @@ test.after.each(async () => {
 
 test.after(() => db.close())
 
-/** An error that is thrown is as good as a promise that is rejected, where a call returns none. */
+/** Turns an error thrown by a call that returns no promise into a rejection. */
 async function attempt(call: () => unknown): Promise<unknown> {
   return call()
 }
 
 const set = { $set: { changed: true } }
 
-/** Every public call that takes options, by the name that its error tells. */
+/** Every public call that takes options, by the name that its errors use. */
 const withOptions: Readonly<Record<string, (options: never) => unknown>> = {
   open: (options) => open(scratchPath(), options),
   copyDatabase: (options) => copyDatabase(db, scratchPath(), options),
@@ -95,7 +95,7 @@ for (const [name, call] of Object.entries(withOptions)) {
   })
 }
 
-test('whoever tells of progress can be called', async () => {
+test('onProgress and onSkipped must be functions', async () => {
   const jobs = [
     'copyDatabase',
     'verify',
@@ -115,7 +115,7 @@ test('whoever tells of progress can be called', async () => {
   await rejects(db.importLines([Buffer.from('{}\nx\n')], { onSkipped: 'log' as never }), 'BadValue')
 })
 
-/** An option of each call, misspelt. */
+/** A misspelt option of each call. */
 const misspelt: Readonly<Record<string, readonly [string, string]>> = {
   open: ['readonly', 'readOnly'],
   copyDatabase: ['stroe', 'store'],
@@ -149,7 +149,7 @@ const misspelt: Readonly<Record<string, readonly [string, string]>> = {
 }
 
 for (const [name, call] of Object.entries(withOptions)) {
-  test(`${name} refuses an option that it does not know, and says which was meant`, async () => {
+  test(`${name} refuses an unknown option, and suggests the right one`, async () => {
     const [option, meant] = misspelt[name]!
     const refusal = async (given: string): Promise<string> => {
       const { message, details } = await rejects(
@@ -160,20 +160,20 @@ for (const [name, call] of Object.entries(withOptions)) {
       return message
     }
     assert.is(await refusal(option), `${name} does not know the option '${option}'; did you mean '${meant}'?`)
-    // What is no name of an option is none because all objects have it.
+    // Not even a key that every object inherits is the name of an option.
     for (const other of ['storageEngine', 'constructor', 'toString']) {
       assert.is(await refusal(other), `${name} does not know the option '${other}'`)
     }
   })
 }
 
-test('an option that is undefined is left out, known or not; one that is inherited is none', async () => {
+test('an undefined option is ignored, known or not, and so is an inherited one', async () => {
   const options = Object.assign(Object.create({ inherited: 1 }), { limit: undefined, lmit: undefined }) as never
   assert.is((await db.find({ n: 1 }, options).toArray()).length, 43)
   assert.is(await db.countDocuments({ n: 1 }, options), 43)
 })
 
-test('options within options of open() and collection() are known, too', async () => {
+test('nested options of open() and collection() are checked, too', async () => {
   const within: readonly (readonly [object, string, string])[] = [
     [{ index: { segmentbits: 512 } }, 'index.segmentbits', 'index.segmentBits'],
     [{ lsm: { cachesize: 1 } }, 'lsm.cachesize', 'lsm.cacheSize'],
@@ -190,13 +190,13 @@ test('options within options of open() and collection() are known, too', async (
     const refused = attempt(() => db.collection('other', options))
     assert.is((await rejects(refused, 'BadValue')).message, says('collection'))
   }
-  // Of the store, but not to be chosen here.
+  // Options of the store that cannot be set here.
   for (const option of ['partitionDepth', 'autoCompaction', 'fileSystem']) {
     await rejects(open(scratchPath(), { lsm: { [option]: 1 } as never }), 'BadValue')
   }
 })
 
-test('the directory of a database is not opened to be written because readOnly is misspelt', async () => {
+test('a misspelt readOnly does not open the directory for writing', async () => {
   const location = scratchPath()
   await rejects(open(location, { creatIfMissing: false } as never), 'BadValue')
   await rejects(open(location, { readonly: true } as never), 'BadValue')
@@ -204,7 +204,7 @@ test('the directory of a database is not opened to be written because readOnly i
   assert.not.ok(existsSync(location))
 })
 
-test('other names of returnDocument lead to it', async () => {
+test('other names of returnDocument are refused with a hint to it', async () => {
   for (const option of ['new', 'returnOriginal', 'returnNewDocument']) {
     for (const name of ['findOneAndUpdate', 'findOneAndReplace']) {
       const refused = attempt(() => withOptions[name]?.({ [option]: true } as never))
@@ -216,7 +216,7 @@ test('other names of returnDocument lead to it', async () => {
   }
 })
 
-test('what an operation of bulkWrite does not know is refused before any is run', async () => {
+test('an unknown option of an operation of bulkWrite() is refused before any operation runs', async () => {
   const operations: readonly (readonly [string, object, string])[] = [
     ['updateOne', { filter: {}, update: set, upsrt: true }, "upsrt'; did you mean 'upsert'?"],
     ['updateMany', { filter: {}, update: set, upsrt: true }, "upsrt'; did you mean 'upsert'?"],
@@ -232,7 +232,7 @@ test('what an operation of bulkWrite does not know is refused before any is run'
   }
 })
 
-test('a signal ends a bulkWrite between two operations, and what was done stays', async () => {
+test('a signal ends bulkWrite() between two operations, and earlier ones stay', async () => {
   const ended = new AbortController()
   const stop = (filter: object) => ({ deleteOne: { filter: { ...filter, $where: () => ended.abort() } } })
   const operations = [{ insertOne: { document: { _id: 1000 } } }, stop({ _id: 1000 }), { deleteMany: { filter: {} } }]
@@ -240,7 +240,7 @@ test('a signal ends a bulkWrite between two operations, and what was done stays'
   assert.is((await db.deleteOne({ _id: 1000 })).deletedCount, 1)
 })
 
-test("options of MongoDB's driver that make no difference are taken by every call; a session is none of them", async () => {
+test("every call takes options of MongoDB's driver that make no difference; a session is not one of them", async () => {
   const options = {
     allowDiskUse: true,
     batchSize: 100,
@@ -280,7 +280,7 @@ test('undefined stands for no options', async () => {
   assert.is((await db.index.rebuild(undefined)).documents, 300)
 })
 
-test('a cursor with options that are none fails however it is asked, and after it was changed', async () => {
+test('a cursor with invalid options fails however it is used, even after changes', async () => {
   const asks: readonly (() => Promise<unknown>)[] = [
     () => db.find({}, null as never).next(),
     () => db.find({}, null as never).count(),
@@ -305,7 +305,7 @@ test('a cursor with options that are none fails however it is asked, and after i
 
 const noFilters = [5, 'text', true, [], [{}], () => true, Symbol('s'), 5n]
 
-test('a filter that is no object is refused by every call', async () => {
+test('a filter that is not an object is refused by every call', async () => {
   const calls: readonly ((filter: never) => Promise<unknown>)[] = [
     (filter) => db.find(filter).toArray(),
     (filter) => db.find(filter).count(),
@@ -323,11 +323,11 @@ test('a filter that is no object is refused by every call', async () => {
     (filter) => db.findOneAndDelete(filter)
   ]
   for (const filter of noFilters) for (const call of calls) await rejects(call(filter as never), 'TypeMismatch')
-  // A read without a filter is of all; a write without one is refused.
+  // A read without a filter reads everything; a write without one is refused.
   for (const call of calls.slice(6)) await rejects(call(null as never), 'BadValue')
 })
 
-/** Calls with an argument of a type they do not take, one after the other. */
+/** Calls with arguments of wrong types. */
 const refused: readonly (readonly [string, ErrorName, (value: never) => unknown, readonly unknown[]])[] = [
   ['an update', 'TypeMismatch', (spec) => db.updateOne({}, spec), [null, 5, 'text', () => 1]],
   ['an update of no operators', 'BadValue', (spec) => db.updateMany({}, spec), [{}, { n: 1 }]],
@@ -363,7 +363,7 @@ const refused: readonly (readonly [string, ErrorName, (value: never) => unknown,
 ]
 
 for (const [name, codeName, call, values] of refused) {
-  test(`what cannot be ${name} is refused with ${codeName}`, async () => {
+  test(`a wrong value for ${name} is refused with ${codeName}`, async () => {
     for (const value of values)
       await rejects(
         attempt(() => call(value as never)),
@@ -372,13 +372,13 @@ for (const [name, codeName, call, values] of refused) {
   })
 }
 
-test('an operation of bulkWrite is one: which of two is to be done nobody can tell', async () => {
+test('an operation of bulkWrite() with two names is refused as ambiguous', async () => {
   const two = { insertOne: { document: { _id: 1000 } }, deleteOne: { filter: { _id: 1 } } }
   const { message } = await rejects(db.bulkWrite([{ deleteOne: { filter: { _id: 2 } } }, two]), 'BadValue')
   assert.is(message, "bulkWrite takes one operation at a time, got 'insertOne' and 'deleteOne', at 1")
 })
 
-test('null stands for ordered: nothing is written after what is refused', async () => {
+test('ordered: null means ordered: nothing is written after a refused document', async () => {
   const ordered = null as never
   const operations = [{ insertOne: { document: { _id: 1 } } }, { insertOne: { document: { _id: 1000 } } }]
   await rejects(db.bulkWrite(operations, { ordered }), 'DuplicateKey')
@@ -386,7 +386,7 @@ test('null stands for ordered: nothing is written after what is refused', async 
   assert.is(await db.countDocuments({ _id: 1000 }), 0)
 })
 
-test('open refuses its options before it makes a directory', async () => {
+test('open() refuses its options before it creates a directory', async () => {
   for (const options of [null, { lsm: 5 }, { index: [] }, { signal: {} }]) {
     const location = scratchPath()
     await attempt(() => open(location, options as never)).then(

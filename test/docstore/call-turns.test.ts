@@ -1,4 +1,4 @@
-/** A loop of awaited calls leaves timers, and the database's own work, their turns, however little each call has to do. */
+/** A loop of awaited calls lets timers and the database's own work run, however little each call has to do. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
@@ -27,7 +27,7 @@ const calls: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
 }
 
 for (const store of ['lsm', 'memory'] as const) {
-  test(`a timer fires while one call after the other is awaited: ${store}`, async () => {
+  test(`timers fire during a loop of awaited calls: ${store}`, async () => {
     await using db = await open(store === 'memory' ? 'unused' : scratchPath(), { store })
     await db.insertMany([1, 2, 3].map((n) => ({ _id: n, n })))
     const stream = db.watch()
@@ -39,14 +39,14 @@ for (const store of ['lsm', 'memory'] as const) {
       const begin = performance.now()
       while (!hasFired) {
         await call(db)
-        // Slow machines make calls slow, not endless.
+        // On slow machines calls are slow, not endless.
         assert.ok(performance.now() - begin < 3000, `${name} keeps the event loop`)
       }
     }
   })
 }
 
-test('an update of many goes on while matches are counted again and again', async () => {
+test('updateMany() makes progress during a loop of countDocuments()', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(Array.from({ length: 3000 }, (_, n) => ({ _id: n, v: 0 })))
   let isOver = false
@@ -60,7 +60,7 @@ test('an update of many goes on while matches are counted again and again', asyn
   assert.is((await update).modifiedCount, 3000)
 })
 
-test('calls that end in one turn get their answers in the next one, all at once', async () => {
+test('calls that end in the same turn all return in the next one', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(Array.from({ length: 100 }, (_, n) => ({ _id: n })))
   let turns = 0

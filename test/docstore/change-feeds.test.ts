@@ -1,4 +1,4 @@
-/** Nothing is kept of who watched a collection that is gone, or has gone himself. */
+/** Neither dropped collections nor forgotten streams leak memory. */
 import v8 from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { test } from 'uvu'
@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { type ChangeFeed, ChangeFeeds } from '../../src/docstore/watch/change-feed.ts'
 import { watchFeed } from '../../src/docstore/watch/change-stream.ts'
 
-test('a collection that was dropped leaves no feed, and one of its name begins anew', () => {
+test('a dropped collection leaves no feed, and a new one of the same name gets a new feed', () => {
   const feeds = new ChangeFeeds()
   const feed = feeds.of('passing')
   assert.is(feeds.of('passing'), feed)
@@ -18,14 +18,14 @@ function watchAndForget(feed: ChangeFeed): void {
   assert.not(watchFeed(feed, [], {}).closed)
 }
 
-test('a stream that was dropped without being closed is told of nothing any more', async () => {
+test('a garbage-collected stream that was not closed is removed from its feed', async () => {
   v8.setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const feed = new ChangeFeeds().of('watched')
   watchAndForget(feed)
   assert.is(feed.streams.length, 1)
   for (let i = 0; i < 100 && feed.streams.length > 0; i++) {
-    // What was just referred to stays until the end of the turn, and callbacks of the collector come in a later one.
+    // An object referred to recently stays until the end of the turn, and the collector's callbacks run in a later one.
     await new Promise((resolve) => setImmediate(resolve))
     collect()
   }

@@ -1,6 +1,6 @@
 /**
- * Reads and writes with a collation give what comparing every document by it gives, whatever indexes there are, and say
- * what has none.
+ * Reads and writes with a collation give what comparing every document by it gives, whatever indexes exist, and explain
+ * what is not indexed.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -56,7 +56,7 @@ const questions: readonly (readonly [filter: Document, matches: (person: Documen
   [{ name: /^a/ }, ({ name }) => String(name).startsWith('a')]
 ]
 
-test('finds and counts, with declared indexes and without an index', async () => {
+test('finds and counts, with declared indexes and without any index', async () => {
   const [db, scanning] = [await filled(), await filled('none')]
   for (const isDeclared of [false, true]) {
     if (isDeclared) await db.createIndex({ name: 1, at: 1 })
@@ -84,7 +84,7 @@ test('finds and counts, with declared indexes and without an index', async () =>
   await scanning.close()
 })
 
-test('sorts by it, with a limit and without, by paths that indexes know in another order', async () => {
+test('sorts, with and without a limit, by paths that indexes hold in another order', async () => {
   const db = await filled()
   const order = new Intl.Collator('en', { sensitivity: 'accent', numeric: true }).compare
   const collation: Collation = { ...withoutCase, numericOrdering: true }
@@ -121,7 +121,7 @@ test('sorts by it, with a limit and without, by paths that indexes know in anoth
   await db.close()
 })
 
-test('distinct gives one of each that it calls equal, the first that is met', async () => {
+test('distinct() returns the first of the values that are equal', async () => {
   const db = await filled()
   const first = new Map<string, unknown>()
   for (const { name } of people) if (!first.has(small(name))) first.set(small(name), name)
@@ -134,7 +134,7 @@ test('distinct gives one of each that it calls equal, the first that is met', as
   await db.close()
 })
 
-test('writes choose their documents by it', async () => {
+test('writes select their documents by it', async () => {
   const db = await filled()
   const [annas, berts] = ['anna', 'bert'].map((wanted) => people.filter(({ name }) => small(name) === wanted).length)
   const updated = await db.updateMany(
@@ -174,7 +174,7 @@ test('writes choose their documents by it', async () => {
   await db.close()
 })
 
-test('explain tells that no index knows it, and which documents are left to read', async () => {
+test('explain() says that no index supports it, and which documents have to be read', async () => {
   const db = await filled()
   const explanation = await db.find({ 'home.city': 'ULM' }, { collation: withoutCase }).explain()
   const homes = people.filter(({ home }) => home !== undefined).length
@@ -183,7 +183,7 @@ test('explain tells that no index knows it, and which documents are left to read
   await db.close()
 })
 
-test('pipelines filter and sort by it, leading and behind other stages', async () => {
+test('pipelines filter and sort by it, in leading and later stages', async () => {
   const db = await filled()
   const collation: Collation = { ...withoutCase, numericOrdering: true }
   const annas = people.filter(({ name }) => small(name) === 'anna')
@@ -221,7 +221,7 @@ test('pipelines filter and sort by it, leading and behind other stages', async (
   await db.close()
 })
 
-test('what compares by code point alone is refused beside it, and nothing is written', async () => {
+test('expressions that compare by code point are refused, and nothing is written', async () => {
   const db = await open<Document>(scratchPath())
   await db.insertOne({ _id: 1, name: 'Anna' })
   const collation = withoutCase

@@ -15,7 +15,7 @@ function tableBytes(location: string): number {
 }
 
 for (const store of ['lsm', 'level'] as const) {
-  test(`compacting a database on ${store} frees what was deleted, and changes no answer`, async () => {
+  test(`compacting a database on ${store} frees deleted data, and changes no answer`, async () => {
     const location = scratchPath()
     const db = await open(location, { store })
     await db.insertMany(documents(10_000))
@@ -55,7 +55,7 @@ for (const store of ['lsm', 'level'] as const) {
   })
 }
 
-test('in memory there is nothing to compact', async () => {
+test('compact() of a database in memory has nothing to do', async () => {
   await using db = await open('m', { store: 'memory' })
   await db.insertMany(documents(10))
   assert.equal(await db.compact(), { bytesBefore: undefined, bytesAfter: undefined })

@@ -1,4 +1,4 @@
-/** A copy is what decoding the record again would give, and shares nothing with what it was made of. */
+/** A copy equals what decoding the record again would give, and shares nothing with the original. */
 
 import v8 from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -15,15 +15,15 @@ import { anyDocument, seedOfRun } from '../support/values.ts'
 
 const seed = seedOfRun()
 
-/** Every object in it, at any depth. */
+/** Every object in the value, at any depth. */
 function objectsIn(value: unknown): object[] {
   if (typeof value !== 'object' || value === null) return []
   return [value, ...Object.values(value).flatMap(objectsIn)]
 }
 
-test('tweets take about the memory that is counted for them', () => {
+test('tweets take about as much memory as is counted for them', () => {
   v8.setFlagsFromString('--expose-gc')
-  // First in this file: what others leave behind would be collected meanwhile.
+  // This test comes first in the file: otherwise garbage of other tests would be collected meanwhile.
   const collect = runInNewContext('gc') as () => void
   const texts = Array.from(generateTweets({ count: 10_000, seed: 5 }), (tweet) => JSON.stringify(tweet))
   const documents: Document[] = new Array(texts.length)
@@ -33,12 +33,12 @@ test('tweets take about the memory that is counted for them', () => {
   collect()
   const used = process.memoryUsage().heapUsed - before
   const counted = documents.reduce((sum, document) => sum + (heapBytesOf(document) ?? 0), 0)
-  // Of all texts, so that they are not collected before.
+  // Uses the texts, so that they are not collected earlier.
   const message = `${counted} bytes counted, ${used} used by ${texts.length} tweets`
   assert.ok(counted > 0.85 * used && counted < 1.25 * used, message)
 })
 
-test('a copy is what decoding again gives, and no object of it is one of the original', () => {
+test('a copy equals what decoding again gives, and contains no object of the original', () => {
   let copied = 0
   fc.assert(
     fc.property(anyDocument, (document) => {
@@ -56,7 +56,7 @@ test('a copy is what decoding again gives, and no object of it is one of the ori
   assert.ok(copied > 200, `${copied} documents were copied`)
 })
 
-test('dates and ObjectIds are copies, too; documents with other instances are not copied', () => {
+test('dates and ObjectIds are copied, too; documents with other instances are not copied', () => {
   const at = new Date(5)
   const _id = new ObjectId()
   const copy = copyDocument({ _id, at, list: [at, [_id]] })
@@ -68,7 +68,7 @@ test('dates and ObjectIds are copies, too; documents with other instances are no
   assert.is(heapBytesOf({ a: new Uint8Array(1) }), undefined)
 })
 
-test('keys keep their order, and what others add to Object.prototype is not copied', () => {
+test('keys keep their order, and additions to Object.prototype are not copied', () => {
   const document = JSON.parse('{"b":{"2":1,"1":2,"constructor":{}},"a":[[]],"__proto__":{"x":[1]}}') as Document
   const prototype = Object.prototype as Document
   prototype.polluted = { nested: true }

@@ -1,4 +1,4 @@
-/** Nobody can tell by a copy whether a constructor made it. */
+/** Copies made by generated constructors equal other copies. */
 import { isDeepStrictEqual } from 'node:util'
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
@@ -14,7 +14,7 @@ import { anyDocument, seedOfRun } from '../support/values.ts'
 
 const seed = seedOfRun()
 
-/** More than are made before there is a constructor. */
+/** More copies than are made before a constructor is generated. */
 const often = 40
 
 function objectsIn(value: unknown): object[] {
@@ -27,7 +27,7 @@ function isMadeByConstructor(plans: CopyPlans, document: Document): boolean {
   return String(plan.copy).includes('new Document')
 }
 
-/** Copies until there would be a constructor, and checks every copy. */
+/** Makes so many copies that a constructor is generated, and checks each of them. */
 function checkCopies(plans: CopyPlans, document: Document): void {
   const expected = describe(copyDocument(document))
   const originals = new Set(objectsIn(document))
@@ -44,7 +44,7 @@ function checkCopies(plans: CopyPlans, document: Document): void {
   }
 }
 
-test('a copy by plan is what copyDocument() gives, before there is a constructor and after', () => {
+test('a copy by plan equals what copyDocument() gives, with and without a constructor', () => {
   const plans = new CopyPlans()
   let constructors = 0
   fc.assert(
@@ -59,7 +59,7 @@ test('a copy by plan is what copyDocument() gives, before there is a constructor
   assert.ok(constructors > 100, `${constructors} documents were copied by constructors`)
 })
 
-test('documents of one structure share a plan, whatever their values; tweets need few of them', () => {
+test('documents of one structure share a plan, whatever their values; tweets need few plans', () => {
   const plans = new CopyPlans()
   const tweets = [...generateTweets({ count: 3_000, seed: 5 })] as unknown as Document[]
   const used = new Set(tweets.map((tweet) => plans.planOf(tweet)))
@@ -69,7 +69,7 @@ test('documents of one structure share a plan, whatever their values; tweets nee
   assert.ok(byConstructor > 0.9 * tweets.length, `${byConstructor} of ${tweets.length} copied by constructors`)
 })
 
-test('keys that are no identifiers, dates, ObjectIds and arrays of any mixture are copied', () => {
+test('keys that are not identifiers, dates, ObjectIds and mixed arrays are copied', () => {
   const plans = new CopyPlans()
   const odd: Document = JSON.parse(
     '{"a b":1,"\\"":[],"\\u2028":{"":{}},"\\\\":[[1],[2]],"`$`":[{"a":1},{"b":1}],"7":[1]}'
@@ -81,14 +81,14 @@ test('keys that are no identifiers, dates, ObjectIds and arrays of any mixture a
   checkCopies(plans, odd)
 })
 
-test('a key that Object.prototype has is copied as the key it is', () => {
+test('keys that Object.prototype has, too, are copied', () => {
   const plans = new CopyPlans()
   const document = JSON.parse('{"__proto__":{"a":1},"constructor":5,"toString":{"valueOf":1}}') as Document
   checkCopies(plans, document)
   assert.ok(Object.hasOwn(copyByPlan(document, plans.planOf(document)), '__proto__'))
 })
 
-test('what Object.prototype gets later changes no copy', () => {
+test('later additions to Object.prototype change no copy', () => {
   const plans = new CopyPlans()
   const document: Document = { _id: 1, inner: { late: [1] }, late: 5 }
   checkCopies(plans, document)
@@ -105,7 +105,7 @@ test('what Object.prototype gets later changes no copy', () => {
   }
 })
 
-test('where no code can be made from text, documents are copied all the same', () => {
+test('documents are copied even where code generation from text is forbidden', () => {
   const plans = new CopyPlans()
   const original = globalThis.Function
   globalThis.Function = class {
@@ -121,7 +121,7 @@ test('where no code can be made from text, documents are copied all the same', (
   assert.not(isMadeByConstructor(plans, { _id: 1, inner: { a: [{ b: 1 }] } }))
 })
 
-test('structures without end are copied, and what is kept of them ends', () => {
+test('any number of structures can be copied, and only a limited number of plans is kept', () => {
   const plans = new CopyPlans()
   for (let n = 0; n < 10_000; n++) {
     const document = { _id: n, [`key ${n}`]: { [`inner ${n}`]: [{ n }] } }

@@ -65,7 +65,7 @@ for (const [from, to] of [
   })
 }
 
-test('an index that only the LSM store has is the usual one on another store', async () => {
+test('an index that only the LSM store supports becomes the default one on another store', async () => {
   const source = await open(scratchPath(), { index: 'embedded' })
   await source.insertMany(Array.from({ length: 300 }, (_, i) => ({ _id: i, n: i % 10 })))
   const target = await open(scratchPath(), { store: 'level' })
@@ -75,7 +75,7 @@ test('an index that only the LSM store has is the usual one on another store', a
   await Promise.all([source.close(), target.close()])
 })
 
-test('copying stops when it is told to, and the source is as it was', async () => {
+test('an aborted copy stops, and the source is unchanged', async () => {
   const source = await open('unused', { store: 'memory' })
   await source.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
   const target = await open('unused', { store: 'memory' })
@@ -88,7 +88,7 @@ test('copying stops when it is told to, and the source is as it was', async () =
   await Promise.all([source.close(), target.close()])
 })
 
-test('a copy made at a path is there whole or not at all', async () => {
+test('a copy made at a path is complete or does not exist', async () => {
   await using source = await open('unused', { store: 'memory' })
   await source.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i, n: i % 7 })))
   for (const store of ['lsm', 'level'] as const) {
@@ -110,7 +110,7 @@ test('a copy made at a path is there whole or not at all', async () => {
   }
 })
 
-test('a copy that ends while its target fails leaves no rejection that nobody looks at', async () => {
+test('a copy that ends while its target fails leaves no unhandled rejection', async () => {
   await using source = await open('source', { store: 'memory' })
   await source.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
   const unhandled: unknown[] = []
@@ -135,7 +135,7 @@ test('a copy that ends while its target fails leaves no rejection that nobody lo
   assert.equal(unhandled, [])
 })
 
-test('a copy is refused where it cannot be kept', async () => {
+test('invalid and existing targets of a copy are refused', async () => {
   await using source = await open('unused', { store: 'memory' })
   await rejects(copyDatabase(source, ''), 'BadValue')
   await rejects(copyDatabase(source, scratchPath(), { store: 'memory' as 'lsm' }), 'BadValue')

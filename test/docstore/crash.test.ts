@@ -1,4 +1,4 @@
-/** What is acknowledged is there after kill -9, once, and the index finds exactly what a scan finds. */
+/** After kill -9, every acknowledged write is kept, once, and the index finds exactly what a scan finds. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
@@ -12,7 +12,7 @@ import { scratchPath } from './scratch.ts'
 const random = randomFrom(testSeed())
 const script = program('test/docstore/insert-until-killed.ts')
 
-/** Lets the child write for a while, kills it, and returns the lines of what it had acknowledged. */
+/** Lets the child write for a while, kills it, and returns the lines that it logged as acknowledged. */
 function writeAndKill(
   location: string,
   mode: string,
@@ -30,7 +30,7 @@ function writeAndKill(
     child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), milliseconds))
     child.on('close', (code, signal) => {
       if (signal !== 'SIGKILL') reject(new Error(`the writer ended by itself (${code}): ${errors}`))
-      // What follows the last line end was cut off.
+      // Text after the last line end is an incomplete line.
       else resolve(readFileSync(log, 'utf8').split('\n').slice(0, -1))
     })
   })
@@ -71,7 +71,7 @@ for (const [mode, ids] of [
   ['one', 'reversible'],
   ['many', 'reversible']
 ] as const) {
-  test(`after kill -9 while inserting ${mode} at a time, everything acknowledged is there, with ids: '${ids}'`, async () => {
+  test(`after kill -9 while inserting ${mode} at a time, acknowledged writes are kept, ids: '${ids}'`, async () => {
     const location = scratchPath()
     const acknowledged = new Map<number, 'stored' | 'updated' | 'deleted'>()
     for (let round = 0; round < 3; round++) {

@@ -13,7 +13,7 @@ test.before(async () => {
 
 test.after(() => db.close())
 
-test('a cursor is lazy: what is written before its first pull is seen', async () => {
+test('a cursor is lazy: it sees writes before its first pull', async () => {
   const fresh = await open('unused', { store: 'memory' })
   const cursor = fresh.find({ a: 1 })
   await fresh.insertOne({ _id: 1, a: 1 })
@@ -21,7 +21,7 @@ test('a cursor is lazy: what is written before its first pull is seen', async ()
   await fresh.close()
 })
 
-test('the view is captured by the first pull, before it is awaited', async () => {
+test('the first pull captures the view before it is awaited', async () => {
   const fresh = await open('unused', { store: 'memory' })
   await fresh.insertOne({ _id: 1 })
   const first = fresh.find().toArray()
@@ -55,7 +55,7 @@ test('a cursor runs once, and its clone runs again', async () => {
   assert.is((await cursor.clone().toArray()).length, 5)
 })
 
-test('next, hasNext and tryNext give every document once, then null', async () => {
+test('next(), hasNext() and tryNext() return every document once, then null', async () => {
   const cursor = db.find({ n: 3 })
   const seen: unknown[] = []
   while (await cursor.hasNext()) seen.push((await cursor.next())?._id)
@@ -64,7 +64,7 @@ test('next, hasNext and tryNext give every document once, then null', async () =
   assert.is(await cursor.tryNext(), null)
 })
 
-test('what next has not taken, toArray and iteration still give', async () => {
+test('toArray() and iteration return what next() has not taken', async () => {
   const cursor = db.find().sort({ _id: 1 })
   const first = await cursor.next()
   const rest = await cursor.toArray()
@@ -76,14 +76,14 @@ test('what next has not taken, toArray and iteration still give', async () => {
   assert.is(count, 999)
 })
 
-test('pulls that do not wait for each other get different documents', async () => {
+test('concurrent pulls get different documents', async () => {
   const cursor = db.find()
   const pulled = await Promise.all(Array.from({ length: 300 }, () => cursor.next()))
   assert.is(new Set(pulled.map((document) => document?._id)).size, 300)
   await cursor.close()
 })
 
-test('pulls that do not wait for each other get documents in the order of the calls', async () => {
+test('concurrent pulls get documents in the order of the calls', async () => {
   const ids = Array.from({ length: 1000 }, (_, i) => i)
   const cursor = db.find()
   const pulled = await Promise.all(ids.map(() => cursor.next()))
@@ -105,7 +105,7 @@ test('pulls that do not wait for each other get documents in the order of the ca
   )
 })
 
-test('a pull that fails does not keep the ones behind it from their documents', async () => {
+test('a failing pull does not affect later ones', async () => {
   const cursor = db.find().map(({ _id }) => {
     if (_id === 0) throw new Error('not this one')
     return _id
@@ -123,7 +123,7 @@ test('leaving a loop closes the cursor', async () => {
   assert.is(await cursor.next(), null)
 })
 
-test('a closed cursor gives nothing more, and closing again is harmless', async () => {
+test('a closed cursor returns nothing more, and closing it again is harmless', async () => {
   const cursor = db.find()
   await cursor.next()
   await cursor.close()
@@ -142,7 +142,7 @@ test('await using closes the cursor', async () => {
   assert.is(outer.closed, true)
 })
 
-test('map chains, after projection', async () => {
+test('map() chains, after the projection', async () => {
   const cursor = db
     .find({ n: 1 })
     .project<{ n: number }>({ n: 1, _id: 0 })
@@ -151,7 +151,7 @@ test('map chains, after projection', async () => {
   assert.equal(new Set(await cursor.toArray()), new Set(['2']))
 })
 
-test('forEach visits until told to stop', async () => {
+test('forEach() visits documents until its callback returns false', async () => {
   const seen: unknown[] = []
   // biome-ignore lint/suspicious/useIterableCallbackReturn: a cursor's forEach does look at what is returned
   await db.find().forEach(({ _id }) => {
@@ -161,13 +161,13 @@ test('forEach visits until told to stop', async () => {
   assert.is(seen.length, 7)
 })
 
-test('results are copies: changing one changes nothing else', async () => {
+test('results are copies: changing one has no effect on others', async () => {
   const first = await db.findOne({ _id: 5 })
   Object.assign(first ?? {}, { n: 'changed' })
   assert.equal(await db.findOne({ _id: 5 }), { _id: 5, n: 5 })
 })
 
-test('count honours skip and limit and leaves the cursor unused', async () => {
+test('count() honours skip and limit and leaves the cursor unused', async () => {
   const cursor = db.find({ n: 2 }).skip(90).limit(50)
   assert.is(await cursor.count(), 10)
   assert.is((await cursor.toArray()).length, 10)
@@ -189,7 +189,7 @@ test('the hint $natural is a scan, in either direction', async () => {
   }
 })
 
-test('malformed questions fail the first pull, with MongoDB code numbers', async () => {
+test("malformed queries fail the first pull, with MongoDB's error codes", async () => {
   assert.is((await rejects(db.find({ a: { $nope: 1 } }).toArray(), 'BadValue')).code, 2)
   await rejects(db.find({ $nope: [] }).next(), 'BadValue')
   await rejects(db.find({ a: undefined }).toArray(), 'BadValue')
@@ -207,7 +207,7 @@ test('malformed questions fail the first pull, with MongoDB code numbers', async
   await rejects(db.countDocuments({ a: { $in: 1 } }), 'BadValue')
 })
 
-test('an aborted signal ends a read, before or in the midst of it', async () => {
+test('an aborted signal ends a read, before or during it', async () => {
   const before = AbortSignal.abort(new Error('enough'))
   const error = await rejects(db.find({}, { signal: before }).toArray(), 'Aborted')
   assert.is(error.name, 'AbortError')
@@ -223,7 +223,7 @@ test('a read that takes longer than maxTimeMS fails with MaxTimeMSExpired', asyn
   assert.is(error.code, 50)
 })
 
-test('hint and maxTimeMS are methods of a cursor, too', async () => {
+test('hint and maxTimeMS are also methods of a cursor', async () => {
   const slow = db.find({ $where: () => wasteTime(1) }).maxTimeMS(20)
   await rejects(slow.toArray(), 'MaxTimeMSExpired')
   const scan = db.find({ _id: 1 }).hint('scan')
@@ -247,7 +247,7 @@ test('a long read lets timers run', async () => {
   assert.ok(ticks > 10, `${ticks} ticks`)
 })
 
-test('a scan of a store that answers at once still lets timers run', async () => {
+test('a scan of a store without pauses still lets timers run', async () => {
   const fresh = await open('unused', { store: 'memory' })
   await fresh.insertMany(Array.from({ length: 30_000 }, (_, i) => ({ _id: i, text: 'some text '.repeat(10) })))
   let ticks = 0
@@ -258,12 +258,12 @@ test('a scan of a store that answers at once still lets timers run', async () =>
   await fresh.close()
 })
 
-test('a cursor that is left in the midst of a range frees what it holds', async () => {
+test('a cursor that is closed in the middle of a range frees its resources', async () => {
   const fresh = await open(scratchPath())
   await fresh.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
   const cursors = Array.from({ length: 50 }, () => fresh.find())
   await Promise.all(cursors.map((cursor) => cursor.next()))
-  // One that is closed while it waits, one from within its own filter, the others at rest.
+  // One is closed during a pull, one from within its own filter, the others at rest.
   const waiting = cursors[0]?.toArray()
   await Promise.all(cursors.map((cursor) => cursor.close()))
   assert.ok(Array.isArray(await waiting))
@@ -272,17 +272,17 @@ test('a cursor that is left in the midst of a range frees what it holds', async 
   await fresh.close()
 })
 
-test('a view that ends in the midst of a range closes what was read from, though the cursor is never pulled again', async () => {
+test('a view that ends in the middle of a range closes its iterators, even if its cursor is abandoned', async () => {
   const store = new CountingLevel()
   const fresh = await open(store)
   const collection = fresh.collection('c')
   await collection.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
   const left = collection.find()
   await left.next()
-  // Blocks are read side by side, three at most.
+  // Up to three blocks are read in parallel.
   assert.ok(store.openIterators >= 1 && store.openIterators <= 3, `${store.openIterators} iterators are open`)
   await fresh.dropCollection('c')
-  // Nobody is told when they are closed; a minute is for ever.
+  // Closing them cannot be awaited; a minute is long enough.
   for (const end = Date.now() + 60_000; store.openIterators > 0 && Date.now() < end; ) {
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
@@ -290,7 +290,7 @@ test('a view that ends in the midst of a range closes what was read from, though
   await fresh.close()
 })
 
-test('a cursor over a database that closes fails, and does not hang', async () => {
+test('a cursor fails and does not hang after its database is closed', async () => {
   const fresh = await open('unused', { store: 'memory' })
   await fresh.insertMany(Array.from({ length: 500 }, (_, i) => ({ _id: i })))
   const cursor = fresh.find()
@@ -301,7 +301,7 @@ test('a cursor over a database that closes fails, and does not hang', async () =
   await rejects(fresh.insertOne({}), 'DatabaseNotOpen')
 })
 
-test('reads that are under way when the database or their collection goes end with an error, and do not crash', async () => {
+test('reads fail and do not crash when the database is closed or their collection dropped', async () => {
   const fresh = await open(scratchPath())
   const many = Array.from({ length: 20_000 }, (_, i) => ({ _id: i, n: i % 3 }))
   await fresh.insertMany(many)
@@ -322,7 +322,7 @@ test('reads that are under way when the database or their collection goes end wi
   await Promise.all(overDatabase)
 })
 
-test('a function of the caller that throws ends the read with its own error', async () => {
+test("an error thrown by the caller's function ends the read, unchanged", async () => {
   const mine = new RangeError('mine')
   const cursor = db.find({
     $where: () => {

@@ -1,4 +1,4 @@
-/** What every store and every index must do alike: one shared specification that each of them runs. */
+/** What must behave alike on every store and with every index: one shared specification that all of them run. */
 import { ObjectId } from 'bson'
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -19,7 +19,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
       }
     })
 
-  claim('insertOne gives a missing _id to the document and returns it', async (db) => {
+  claim('insertOne() adds a missing _id to the document and returns it', async (db) => {
     const document: Record<string, unknown> = { a: 1 }
     const { acknowledged, insertedId } = await db.insertOne(document)
     assert.is(acknowledged, true)
@@ -28,7 +28,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.equal(Object.keys((await db.findOne({ a: 1 })) ?? {}), ['_id', 'a'])
   })
 
-  claim('insertOne changes nothing but a missing _id, and takes frozen documents', async (db) => {
+  claim('insertOne() changes nothing but a missing _id, and takes frozen documents', async (db) => {
     const document = Object.freeze({ b: 2, _id: 'x', a: { c: [1] } })
     await db.insertOne(document)
     assert.equal(await db.get('x'), { _id: 'x', b: 2, a: { c: [1] } })
@@ -36,7 +36,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.equal((await db.findOne({ frozen: true }))?._id, insertedId)
   })
 
-  claim('an _id is stored once, whatever number type spells it', async (db) => {
+  claim('an _id is stored only once, whatever its number type', async (db) => {
     await db.insertOne({ _id: 1 })
     const error = await rejects(db.insertOne({ _id: 1n }), 'DuplicateKey')
     assert.is(error.code, 11000)
@@ -45,7 +45,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.countDocuments(), 1)
   })
 
-  claim('ids that come in any order are all kept and each is found', async (db) => {
+  claim('ids in any order are stored and found', async (db) => {
     const ids = ['m', 3, 'a', -1, new ObjectId(), { part: 1 }, true, new Date(5), 'z', 2.5, { nothing: null }]
     for (const _id of ids) await db.insertOne({ _id })
     for (const _id of ids) await rejects(db.insertOne({ _id }), 'DuplicateKey')
@@ -55,7 +55,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     )
   })
 
-  claim('insertMany stops at the first refused document when ordered', async (db) => {
+  claim('ordered insertMany() stops at the first refused document', async (db) => {
     const error = await rejects(db.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 1 }, { _id: 3 }]), 'DuplicateKey')
     assert.instance(error, BulkWriteError)
     const { insertedCount, insertedIds, writeErrors, code } = error as BulkWriteError
@@ -69,7 +69,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.countDocuments(), 2)
   })
 
-  claim('insertMany inserts everything else when unordered', async (db) => {
+  claim('unordered insertMany() inserts everything else', async (db) => {
     await db.insertOne({ _id: 2 })
     const documents = [{ _id: 1 }, { _id: 2 }, { _id: 3 }, { _id: 3 }, { _id: [1] }, { _id: 4 }]
     const error = (await rejects(db.insertMany(documents, { ordered: false }), 'DuplicateKey')) as BulkWriteError
@@ -85,7 +85,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.countDocuments(), 4)
   })
 
-  claim('insertMany takes iterables and async iterables of any length', async (db) => {
+  claim('insertMany() takes iterables and async iterables of any length', async (db) => {
     function* some(from: number, to: number) {
       for (let i = from; i < to; i++) yield { _id: i, half: i % 2 }
     }
@@ -99,7 +99,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.estimatedDocumentCount(), 5001)
   })
 
-  claim('the same object twice in one insertMany is a duplicate', async (db) => {
+  claim('the same object twice in one insertMany() is a duplicate', async (db) => {
     const document = { a: 1 }
     await rejects(db.insertMany([document, document]), 'DuplicateKey')
     assert.is(await db.countDocuments(), 1)
@@ -129,7 +129,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is((await db.find().sort('rank', -1).toArray())[0]?.rank, 499)
   })
 
-  claim('updateOne and updateMany tell matched from modified, and write only what changes', async (db) => {
+  claim('updateOne() and updateMany() count matches and modifications, and write only what changes', async (db) => {
     await db.insertMany([
       { _id: 1, a: 1 },
       { _id: 2, a: 1 },
@@ -155,14 +155,14 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.equal([second.matchedCount, second.modifiedCount, second.upsertedCount], [1, 1, 0])
     const replaced = await db.replaceOne({ k: 'new' }, { v: 1 }, { upsert: true })
     assert.instance(replaced.upsertedId, ObjectId)
-    // Of the filter of a replacement the _id matters, and nothing else.
+    // Only the _id is taken from the filter of a replacement.
     const apart = { $and: [{ _id: 8, tags: 'x' }, { tags: 'y' }] }
     assert.is((await db.replaceOne(apart, { v: 2 }, { upsert: true })).upsertedId, 8)
     assert.equal(await db.findOne({ _id: 8 }), { _id: 8, v: 2 })
     await rejects(db.updateOne({ _id: 7, d: 99 }, { $set: { x: 1 } }, { upsert: true }), 'DuplicateKey')
   })
 
-  claim('replaceOne keeps the _id and drops what the replacement lacks', async (db) => {
+  claim('replaceOne() keeps the _id and drops fields that the replacement lacks', async (db) => {
     await db.insertOne({ _id: 1, a: 1, b: 2 })
     assert.is((await db.replaceOne({ a: 1 }, { c: 3 })).modifiedCount, 1)
     assert.equal(await db.get(1), { _id: 1, c: 3 })
@@ -170,7 +170,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.countDocuments({ c: 3 }), 1)
   })
 
-  claim('deleteOne and deleteMany delete, and the _id is free again', async (db) => {
+  claim('deleteOne() and deleteMany() delete, and the _id is free again', async (db) => {
     await db.insertMany(Array.from({ length: 20 }, (_, i) => ({ _id: i, even: i % 2 === 0 })))
     assert.is((await db.deleteOne({ even: true })).deletedCount, 1)
     assert.is((await db.deleteMany({ even: true })).deletedCount, 9)
@@ -181,7 +181,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.estimatedDocumentCount(), 11)
   })
 
-  claim('findOneAnd… return the version asked for', async (db) => {
+  claim('findOneAnd…() return the requested version', async (db) => {
     await db.insertMany([
       { _id: 1, n: 1 },
       { _id: 2, n: 2 }
@@ -197,7 +197,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.countDocuments(), 2)
   })
 
-  claim('bulkWrite adds up its operations, and stops or goes on after a refusal', async (db) => {
+  claim('bulkWrite() sums up its operations; ordered it stops after an error, unordered it continues', async (db) => {
     const result = await db.bulkWrite([
       { insertOne: { document: { _id: 1, a: 1 } } },
       { insertOne: { document: { _id: 2, a: 1 } } },
@@ -229,14 +229,14 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.countDocuments(), 0)
   })
 
-  claim('distinct gives each value once, elements of arrays one by one', async (db) => {
+  claim('distinct() returns each value once, including the elements of arrays', async (db) => {
     await db.insertMany([{ t: ['a', 'b'] }, { t: 'b' }, { t: 1 }, { t: 1n }, { u: { v: [{ w: 1 }, { w: 2 }] } }])
     assert.equal(await db.distinct('t'), [1, 'a', 'b'])
     assert.equal(await db.distinct('u.v.w'), [1, 2])
     assert.equal(await db.distinct('t', { t: 'b' }), ['a', 'b'])
   })
 
-  claim('distinct tells thousands of objects and arrays apart in good time', async (db) => {
+  claim('distinct() compares thousands of objects and arrays quickly', async (db) => {
     const values = Array.from({ length: 12_000 }, (_, i) => (i % 2 === 0 ? { i } : [[i]]))
     const large = ['a', 'b'].map((letter) => ({ text: letter.repeat(2 ** 20) }))
     await db.insertMany(
@@ -246,11 +246,11 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     const found = await db.distinct('v')
     const milliseconds = cpuMilliseconds() - started
     assert.is(found.length, 12_000 + 2)
-    // Compared with one another they took more than four seconds.
+    // Comparing them pairwise took more than four seconds.
     assert.ok(milliseconds < 2000, `${milliseconds.toFixed(0)} ms`)
   })
 
-  claim('find by _id gives what a scan gives, for any way of asking', async (db) => {
+  claim('find() by _id returns what a scan returns, with any form of filter', async (db) => {
     await db.insertMany(Array.from({ length: 300 }, (_, i) => ({ _id: i % 3 === 0 ? `s${i}` : i, i })))
     for (const filter of [{ _id: 7 }, { _id: { $in: [200, 's3', 7, 7, 'none'] } }, { _id: 's9', i: 8 }]) {
       const found = await db.find(filter).toArray()
@@ -276,7 +276,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.countDocuments(), 1)
   })
 
-  claim('stats count documents and bytes through inserts, updates and deletes', async (db) => {
+  claim('stats() counts documents and bytes after inserts, updates and deletions', async (db) => {
     await db.insertMany([{ _id: 1, t: 'ä' }, { _id: 2 }])
     await db.updateOne({ _id: 2 }, { $set: { x: 'yz' } })
     await db.deleteOne({ _id: 1 })
@@ -286,7 +286,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is((await db.index.stats()).documents, 1)
   })
 
-  claim('explain tells the plan and what it took', async (db) => {
+  claim('explain() returns the plan and its costs', async (db) => {
     await db.insertMany(Array.from({ length: 200 }, (_, i) => ({ _id: i, a: i % 20, b: 'x' })))
     const { queryPlanner, executionStats, index } = await db
       .find({ a: 3, b: 'x' })
@@ -307,7 +307,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(hinted.executionStats.totalKeysExamined, 0)
   })
 
-  claim('values that JSON cannot hold come back as they went in', async (db) => {
+  claim('values that JSON cannot represent are returned unchanged', async (db) => {
     const document = {
       _id: 2n ** 60n,
       at: new Date(3),

@@ -1,4 +1,4 @@
-/** What open() makes of a directory, and what it leaves alone. */
+/** What open() does with a directory, and what it leaves alone. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import { copyDatabase, open } from '../../src/index.ts'
 import { loader, program } from '../support/program.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
-/** Every file with its content. */
+/** Every file with its contents. */
 function contents(directory: string): Record<string, string> {
   const names = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   return Object.fromEntries(
@@ -23,7 +23,7 @@ function contents(directory: string): Record<string, string> {
   )
 }
 
-test('a missing directory is created with its parents, and says what it is', async () => {
+test('a missing directory is created with its parents and a marker', async () => {
   const location = join(scratchPath(), 'deep', 'down')
   await (await open(location)).close()
   assert.equal(JSON.parse(readFileSync(join(location, 'PETALDB'), 'utf8')), {
@@ -33,7 +33,7 @@ test('a missing directory is created with its parents, and says what it is', asy
   })
 })
 
-test('of several that open a new directory at once one has it, and the others are told that it is in use', async () => {
+test('if several calls open a new directory at once, one gets it and the others fail with DBPathInUse', async () => {
   for (let round = 0; round < 20; round++) {
     const location = scratchPath()
     const opened = await Promise.allSettled([
@@ -58,14 +58,14 @@ test('of several that open a new directory at once one has it, and the others ar
   }
 })
 
-test('a missing directory is not created when it must not be', async () => {
+test('a missing directory is not created with createIfMissing: false or readOnly', async () => {
   const location = scratchPath()
   await rejects(open(location, { createIfMissing: false }), 'DatabaseNotFound')
   await rejects(open(location, { readOnly: true }), 'DatabaseNotFound')
   assert.throws(() => readdirSync(location), /ENOENT/)
 })
 
-test('a directory that cannot be made is an error of the database, which names it', async () => {
+test('if a directory cannot be created, the error names it', async () => {
   const file = scratchPath()
   writeFileSync(file, 'no directory')
   const location = join(file, 'below')
@@ -79,7 +79,7 @@ test('errorIfExists refuses an existing database', async () => {
   await rejects(open(location, { errorIfExists: true }), 'DatabaseExists')
 })
 
-test('an empty directory, and one whose creation was interrupted, become a database', async () => {
+test('an empty directory, or one whose creation was interrupted, becomes a database', async () => {
   const location = scratchPath()
   mkdirSync(location)
   writeFileSync(join(location, 'PETALDB.tmp'), '{"mag')
@@ -88,7 +88,7 @@ test('an empty directory, and one whose creation was interrupted, become a datab
   await db.close()
 })
 
-test('a directory of something else is refused and left byte for byte as it was', async () => {
+test('a directory with other files is refused and left unchanged, byte for byte', async () => {
   const location = scratchPath()
   mkdirSync(join(location, 'sub'), { recursive: true })
   writeFileSync(join(location, 'notes.txt'), 'mine')
@@ -99,7 +99,7 @@ test('a directory of something else is refused and left byte for byte as it was'
   assert.equal(contents(location), before)
 })
 
-test("another engine's LevelDB is refused and left byte for byte as it was", async () => {
+test("another application's LevelDB is refused and left unchanged, byte for byte", async () => {
   const location = scratchPath()
   const level = new Level(location)
   await level.put('a', '1')
@@ -109,7 +109,7 @@ test("another engine's LevelDB is refused and left byte for byte as it was", asy
   assert.equal(contents(location), before)
 })
 
-test('a file, and a link to nothing, are refused', async () => {
+test('a file and a dangling link are refused', async () => {
   const file = scratchPath()
   writeFileSync(file, 'text')
   await rejects(open(file), 'NotADatabase')
@@ -119,7 +119,7 @@ test('a file, and a link to nothing, are refused', async () => {
   await rejects(open(link), 'NotADatabase')
 })
 
-test('a marker that is damaged or newer is refused, and says so', async () => {
+test('a damaged or newer marker is refused with a matching error', async () => {
   const location = scratchPath()
   mkdirSync(location)
   const marker = join(location, 'PETALDB')
@@ -152,7 +152,7 @@ for (const [made, asked] of [
   ['level', 'lsm'],
   ['lsm', undefined]
 ] as const) {
-  test(`a directory made by ${made} is opened by ${made} when ${asked ?? 'nothing'} is asked for`, async () => {
+  test(`a directory made by ${made} is opened by ${made} when ${asked ?? 'nothing'} is requested`, async () => {
     const location = scratchPath()
     const db = await open(location, { store: made })
     await db.insertMany([{ _id: 1 }, { _id: 2 }])
@@ -169,7 +169,7 @@ for (const [made, asked] of [
   })
 }
 
-test('damage that the store meets at opening is told as such, with its cause', async () => {
+test('damage that the store finds when opening is reported as such, with its cause', async () => {
   const location = scratchPath()
   await (await open(location)).close()
   writeFileSync(join(location, 'CURRENT'), 'petaldb-lsm 1\nnonsense\n00000000\n')
@@ -177,13 +177,13 @@ test('damage that the store meets at opening is told as such, with its cause', a
   assert.is((error.cause as { code?: string }).code, 'LEVEL_CORRUPTION')
 })
 
-test('options of the store that it cannot take are refused, and what was opened is closed again', async () => {
+test('invalid store options are refused, and the directory is closed again', async () => {
   const location = scratchPath()
   await rejects(open(location, { lsm: { cacheSize: -1 } }), 'InvalidOptions')
   await (await open(location)).close()
 })
 
-test('a database is opened once: the second is told, with the cause from the store', async () => {
+test("a database can only be opened once: the second open() fails, with the store's error as cause", async () => {
   const location = scratchPath()
   const db = await open(location)
   const here = await rejects(open(location), 'DBPathInUse')
@@ -223,7 +223,7 @@ test('a sublevel of an application database is a store like any other', async ()
   assert.is(await store.get('mine'), 'stays')
 })
 
-test('what is not a location, or not a choice, is refused', async () => {
+test('invalid locations and choices are refused', async () => {
   await rejects(open(''), 'BadValue')
   await rejects(open(undefined as unknown as string), 'BadValue')
   await rejects(open({} as unknown as string), 'BadValue')
@@ -233,7 +233,7 @@ test('what is not a location, or not a choice, is refused', async () => {
   await rejects(open(scratchPath(), { signal: AbortSignal.abort() }), 'Aborted')
 })
 
-test('a URL of the scheme file is a location, spaces and all', async () => {
+test('a file: URL is a location, also with spaces', async () => {
   const location = scratchPath('a b%20ü.db')
   const made = await open(pathToFileURL(location))
   await made.insertOne({ _id: 1 })
@@ -245,7 +245,7 @@ test('a URL of the scheme file is a location, spaces and all', async () => {
   }
 })
 
-test('names by which other databases are opened make no directory, and the error says what does', async () => {
+test('names of other databases create no directory, and the error says what to use', async () => {
   const directory = dirname(scratchPath())
   const before = process.cwd()
   process.chdir(directory)
@@ -267,7 +267,7 @@ test('names by which other databases are opened make no directory, and the error
     assert.match((await rejects(db.backup(url as unknown as string), 'BadValue')).message, 'fileURLToPath()')
     assert.match((await rejects(copyDatabase(db, url as unknown as string), 'BadValue')).message, 'fileURLToPath()')
     assert.equal(readdirSync(directory), [])
-    // Who wants such a name can have it.
+    // Such a name is possible as a path.
     await (await open('./:memory:')).close()
     assert.equal(readdirSync(directory), [':memory:'])
   } finally {
@@ -281,7 +281,7 @@ test('a store without explicit snapshots is refused', async () => {
   await rejects(open(store), 'CommandNotSupported')
 })
 
-test('read-only reads and refuses every write', async () => {
+test('a read-only database can be read and refuses every write', async () => {
   const location = scratchPath()
   const db = await open(location)
   await db.insertMany([
@@ -304,7 +304,7 @@ test('read-only reads and refuses every write', async () => {
   await reader.close()
 })
 
-test('read-only opens with the index that is there, whatever kind is asked for', async () => {
+test('read-only opens with the existing index, whatever kind is requested', async () => {
   for (const [made, asked] of [
     ['sharded', 'none'],
     ['none', 'sharded']

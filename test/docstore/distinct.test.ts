@@ -1,4 +1,4 @@
-/** distinct() gives what reading all matches gives, and reads one document of each value that has a row of its own. */
+/** distinct() gives what reading all matches gives, and reads one document for each value that has its own row. */
 import { inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -10,7 +10,7 @@ import { checkAnyPath, checkIndexes, checkKinds, filled } from './value-cases.ts
 
 const seed = testSeed()
 
-/** Equal in MongoDB's sense: of equal values either may stand for both. */
+/** Compares by MongoDB's equality: either of two equal values may be returned. */
 async function check(db: Database, path: string, filter: Document = {}): Promise<void> {
   const expected = new DistinctValues(distinctPath(path))
   for (const document of await db.find(filter, { hint: 'scan' }).toArray()) expected.add(document)
@@ -24,12 +24,12 @@ for (const [name, profile] of [
   ['adversarial', adversarial],
   ['plain', plain]
 ] as const) {
-  test(`any path of ${name} documents, whatever is asked for`, () => checkAnyPath(profile, seed, check))
+  test(`random filters, any path of ${name} documents: values are right`, () => checkAnyPath(profile, seed, check))
 }
 
-test('values that share a row, and others beside them, are all found', () => checkKinds(check))
+test('values that share a row, and others, are all found', () => checkKinds(check))
 
-test('one document is read of each value, and those of values without rows', async () => {
+test('one document is read for each value with a row, and all documents of other values', async () => {
   const db = await filled((i) => ({ lang: `l${i % 20}`, kind: i % 2, rare: i % 500 === 7 ? `r${i}` : 'common' }))
   await db.index.rebuild()
   const { add } = DistinctValues.prototype
@@ -43,7 +43,7 @@ test('one document is read of each value, and those of values without rows', asy
       ['lang', {}, 20, 20],
       ['lang', { kind: 1 }, 10, 10],
       ['lang', { kind: { $ne: 1 } }, 10, 10],
-      // Those of each text that five documents have, one of the others.
+      // One document of the common text, and the five with a rare one.
       ['rare', {}, 6, 6],
       ['kind', { lang: { $in: ['l1', 'l2', 'l3', 'l4'] } }, 2, 2]
     ] as const) {
@@ -57,7 +57,7 @@ test('one document is read of each value, and those of values without rows', asy
   await db.close()
 })
 
-test('digits are a position in an array, and a key elsewhere', () => {
+test('digits are a position in an array, and a key in an object', () => {
   const documents: Document[] = [
     { a: [1, { b: 2 }] },
     { a: [[3, 4], { 0: 5 }] },
@@ -77,6 +77,6 @@ test('digits are a position in an array, and a key elsewhere', () => {
   assert.equal(distinct('a.b'), [2, 9, [10]])
 })
 
-test('a declared index, no index, the values of filters and computed ids give the same', () => checkIndexes(check))
+test('a declared index, no index, value filters and computed ids give the same values', () => checkIndexes(check))
 
 test.run()

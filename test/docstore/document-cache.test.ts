@@ -1,4 +1,4 @@
-/** Documents kept decoded: nobody can tell, but by the clock. */
+/** The cache of decoded documents changes nothing but the time that reads take. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { DocumentCache } from '../../src/docstore/documents/document-cache.ts'
@@ -14,7 +14,7 @@ import { rejects, scratchPath } from './scratch.ts'
 
 const document = (n: number): Document => ({ _id: n, text: 'x'.repeat(100), tags: [{ n }] })
 
-/** As a query does; true when it was there. */
+/** Reads like a query. @returns true if the document was cached */
 function read(cache: DocumentCache, n: number): boolean {
   if (cache.get(n) !== undefined) return true
   cache.offer(n, document(n), 150)
@@ -27,7 +27,7 @@ function readAll(cache: DocumentCache, from: number, to: number): number {
   return found
 }
 
-test('a document is kept when it is asked for again, and handed out as a copy each time', () => {
+test('a document is cached on its second read, and returned as a copy each time', () => {
   const cache = new DocumentCache(new DocumentRoom(1 << 20))
   const offered = document(7)
   cache.offer(7, offered, 150)
@@ -41,7 +41,7 @@ test('a document is kept when it is asked for again, and handed out as a copy ea
   assert.is(cache.documents, 1)
 })
 
-test('documents of one structure are copied by one constructor, whichever database keeps them', () => {
+test('documents of one structure are copied by the same constructor in all databases', () => {
   const plans = [1, 2].map(() => {
     const cache = new DocumentCache(new DocumentRoom(1 << 20))
     for (let asked = 0; asked < 40; asked++) read(cache, 7)
@@ -51,7 +51,7 @@ test('documents of one structure are copied by one constructor, whichever databa
   assert.ok(String(plans[0]!.copy).includes('new Document'))
 })
 
-test('what is asked for again is decoded when it is to be kept, and only then', () => {
+test('a document offered to the cache is decoded only when it is going to be cached', () => {
   const cache = new DocumentCache(new DocumentRoom(1 << 20))
   let decoded = 0
   const decode = (): Document => {
@@ -63,7 +63,7 @@ test('what is asked for again is decoded when it is to be kept, and only then', 
   assert.equal(cache.get(7), document(7))
 })
 
-test('a candidate that does not match is kept like one that does, and counting hands nothing out', async () => {
+test('candidates are cached whether they match or not, and counting returns no documents', async () => {
   const cache = new DocumentCache(new DocumentRoom(1 << 20))
   const meter = new Meter()
   const records = { record: (): string => JSON.stringify(document(7)) }
@@ -85,7 +85,7 @@ test('a candidate that does not match is kept like one that does, and counting h
   }
 })
 
-test('the budget holds, and a budget of nothing keeps nothing', () => {
+test('the budget is observed, and a budget of 0 caches nothing', () => {
   const room = new DocumentRoom(20_000)
   const caches = [new DocumentCache(room), new DocumentCache(room)]
   const random = randomFrom(4)
@@ -103,7 +103,7 @@ test('the budget holds, and a budget of nothing keeps nothing', () => {
   assert.is(none.documents, 0)
 })
 
-test('who goes round over more documents than there is room for finds what is kept each time', () => {
+test('a loop over more documents than fit finds the cached ones each time', () => {
   const cache = new DocumentCache(new DocumentRoom(100_000))
   for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)
   const kept = cache.documents
@@ -111,7 +111,7 @@ test('who goes round over more documents than there is room for finds what is ke
   for (let i = 0; i < 20; i++) assert.ok(readAll(cache, 0, 1000) > kept * 0.9)
 })
 
-test('what there is room for is kept whole, wherever it lies', () => {
+test('all documents that fit are cached, whatever their ordinals', () => {
   const random = randomFrom(12)
   const ordinals = new Set(Array.from({ length: 10_000 }, () => Math.floor(random() * 2 ** 32)))
   const cache = new DocumentCache(new DocumentRoom(100 << 20))
@@ -119,7 +119,7 @@ test('what there is room for is kept whole, wherever it lies', () => {
   assert.ok(cache.documents > ordinals.size * 0.99, `${cache.documents} of ${ordinals.size}`)
 })
 
-test('who goes round over nearly as many documents as are remembered soon finds all of them', () => {
+test('a loop over nearly as many documents as are remembered soon finds all of them', () => {
   const cache = new DocumentCache(new DocumentRoom(100 << 20))
   const small: Document = { _id: 1 }
   const found: number[] = []
@@ -136,14 +136,14 @@ test('who goes round over nearly as many documents as are remembered soon finds 
   assert.ok(found[5]! > ordinals.length * 0.99, `${found} of ${ordinals.length}`)
 })
 
-test('what is asked for more often takes the place of what is not asked for any more', () => {
+test('documents that are read more often replace those no longer read', () => {
   const cache = new DocumentCache(new DocumentRoom(100_000))
   for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)
   for (let i = 0; i < 8; i++) readAll(cache, 5000, 5050)
   assert.is(readAll(cache, 5000, 5050), 50)
 })
 
-test('collections share the room: whichever is asked for more often, and a closed one gives its own back', () => {
+test('collections share the room by frequency of reads, and a closed one returns its share', () => {
   const room = new DocumentRoom(100_000)
   const [one, other] = [new DocumentCache(room), new DocumentCache(room)]
   for (let i = 0; i < 3; i++) readAll(one, 0, 1000)
@@ -164,7 +164,7 @@ test('collections share the room: whichever is asked for more often, and a close
   assert.is(room.usedBytes, 0)
 })
 
-test('a document too large for the budget, or with what is not copied, is not kept', () => {
+test('a document too large for the budget, or with values that cannot be copied, is not cached', () => {
   const cache = new DocumentCache(new DocumentRoom(1000))
   for (let i = 0; i < 3; i++) assert.not(read(cache, 1))
   const large = new DocumentCache(new DocumentRoom(1 << 20))
@@ -174,7 +174,7 @@ test('a document too large for the budget, or with what is not copied, is not ke
   }
 })
 
-test('get() hands out what is kept: a copy for each caller, the new version after an update, nothing after a deletion', async () => {
+test('get() returns a copy of a cached document, the new version after an update, none after a deletion', async () => {
   await using db = await open(scratchPath())
   await db.insertMany([document(1), document(2)])
   for (let i = 0; i < 4; i++) {
@@ -190,7 +190,7 @@ test('get() hands out what is kept: a copy for each caller, the new version afte
   assert.equal(await db.getMany([1, 2]), [undefined, document(2)])
 })
 
-test('a function in a filter may change what it is shown, and changes no later answer', async () => {
+test('a function in a filter may change its argument without affecting later answers', async () => {
   await using db = await open(scratchPath())
   await db.insertMany([document(1), document(2)])
   const $where = (shown: Document): boolean => {
@@ -204,7 +204,7 @@ test('a function in a filter may change what it is shown, and changes no later a
   }
 })
 
-test('answers are those of the store: updated, deleted, replaced in a new collection, seen by an older cursor', async () => {
+test('reads match the store after updates, deletions and drops, also through an older cursor', async () => {
   const tweets = [...generateTweets({ count: 500, seed: 3 })] as unknown as (Document & { _id: number })[]
   for (const documentCacheBytes of [undefined, 100_000]) {
     await using db = await open(scratchPath(), documentCacheBytes === undefined ? {} : { documentCacheBytes })
@@ -219,7 +219,7 @@ test('answers are those of the store: updated, deleted, replaced in a new collec
           const expected = [...model.values()].filter(({ lang }) => lang === filter.lang)
           expected.sort((a, b) => Number(a._id) - Number(b._id))
           assert.is(JSON.stringify(found), JSON.stringify(expected))
-          // Whoever gets a document owns it.
+          // The caller owns the documents.
           for (const own of found) {
             delete own.text
             Object.assign(own.user as object, { screen_name: 'nobody' })
@@ -264,7 +264,7 @@ test('answers are those of the store: updated, deleted, replaced in a new collec
   }
 })
 
-test('a function of the caller that changes what it is asked about changes no answer, this one or a later one', async () => {
+test('a $where that changes its document affects neither this answer nor later ones', async () => {
   await using db = await open(scratchPath())
   await db.insertMany(Array.from({ length: 300 }, (_, _id) => ({ _id, list: [1], lang: _id % 2 === 0 ? 'en' : 'de' })))
   const $where = function (this: Document): boolean {
@@ -280,7 +280,7 @@ test('a function of the caller that changes what it is asked about changes no an
   }
 })
 
-test('a document that keeps its ordinal when it is replaced is never one of before', async () => {
+test('no old version is returned of a document that keeps its ordinal when it is replaced', async () => {
   await using db = await open(scratchPath())
   const computed = db.collection('computed', { ids: 'reversible' })
   await computed.insertMany(Array.from({ length: 300 }, (_, _id) => ({ _id, lang: 'en', n: 0 })))
@@ -294,7 +294,7 @@ test('a document that keeps its ordinal when it is replaced is never one of befo
   }
 })
 
-test('a budget that is no number of bytes is refused', async () => {
+test('a negative budget is refused', async () => {
   await rejects(open(scratchPath(), { documentCacheBytes: -1 }), 'BadValue')
 })
 

@@ -6,7 +6,7 @@ import { type DocumentIterator, type DocumentRange, DocumentReader } from '../..
 const width = 8
 const key = (ordinal: number): string => String(ordinal).padStart(width, '0')
 
-/** A store with a document at every ordinal that `exists` names, and how many iterators over it are open. */
+/** A store with a document at every ordinal for which `exists` is true, and a count of its open iterators. */
 async function storeOf(count: number, exists: (ordinal: number) => boolean) {
   const store = new MemoryLevel<string, string>()
   const ordinals = Array.from({ length: count }, (_, ordinal) => ordinal).filter(exists)
@@ -38,7 +38,7 @@ const toOrdinal = (bytes: Uint8Array): number => Number(String(bytes))
 const inBlocks = { blocksAhead: 3, isSparse: false }
 
 for (const reverse of [false, true]) {
-  test(`documents come in the order of the range${reverse ? ', from its end' : ''}, over gaps of any length`, async () => {
+  test(`documents come in the order of the range${reverse ? ', from its end' : ''}, across any gaps`, async () => {
     const { ordinals, counter, iterate } = await storeOf(30_000, (i) => i % 3 === 0 && (i < 4000 || i > 21_000))
     for (const [from, to] of [
       [0, 30_000],
@@ -59,7 +59,7 @@ for (const reverse of [false, true]) {
   })
 }
 
-test('a reader that is closed early closes what it has open, and gives nothing more', async () => {
+test('closing a reader early closes its iterators, and it returns nothing more', async () => {
   const { counter, iterate } = await storeOf(20_000, () => true)
   const reader = new DocumentReader({ from: 0, to: 20_000 }, iterate, toOrdinal, inBlocks)
   assert.is((await reader.next()).length > 0, true)
@@ -69,7 +69,7 @@ test('a reader that is closed early closes what it has open, and gives nothing m
   assert.equal(await reader.next(), [])
 })
 
-test('an error of the store reaches whoever reads', async () => {
+test('an error of the store is passed on to the reader', async () => {
   const { iterate } = await storeOf(100, () => true)
   const failing = (range: DocumentRange): DocumentIterator => {
     const iterator = iterate(range)

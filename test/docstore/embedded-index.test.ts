@@ -1,4 +1,4 @@
-/** The store's value filters leave tables out, and never a document. */
+/** The store's value filters exclude tables, but never a matching document. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -13,7 +13,7 @@ const seed = testSeed()
 const random = randomFrom(seed)
 const below = (limit: number): number => Math.floor(random() * limit)
 
-/** Small tables, and many of them. */
+/** Many small tables. */
 const lsm = {
   writeBufferSize: 24 * 1024,
   maxFileSize: 8 * 1024,
@@ -57,7 +57,7 @@ for (const [name, options] of Object.entries(choices)) {
       let nextId = 0
       for (let round = 0; round < 4; round++) {
         for (const { _id: _, ...rest } of fc.sample(documents(profile), { numRuns: 80, seed: below(2 ** 31) })) {
-          // Documents that are refused are the claim of other tests.
+          // Refused documents are tested elsewhere.
           await db.insertOne({ _id: nextId++, ...rest, version: 0 }).catch(() => undefined)
         }
         for (let i = 0; i < 8; i++) {
@@ -88,7 +88,7 @@ async function inTables(location: string, options: OpenOptions): Promise<Databas
   return open(location, options)
 }
 
-test('explain() tells how many tables there are and that most are not read for a rare value', async () => {
+test('explain() reports the number of tables, most of which are not read for a rare value', async () => {
   const db = await inTables(scratchPath(), { index: 'embedded', lsm: { ...lsm, values: true } })
   const [first] = tweets
   const { index } = await db.find({ id_str: first?.id_str }).explain()
@@ -106,7 +106,7 @@ test('explain() tells how many tables there are and that most are not read for a
   await db.close()
 })
 
-test('a collection whose only index are the filters has them when its database is opened without a word', async () => {
+test('a collection indexed only by value filters uses them when opened without options', async () => {
   const location = scratchPath()
   await (await inTables(location, { index: 'embedded' })).close()
   const db = await open(location)
@@ -122,7 +122,7 @@ test('a collection whose only index are the filters has them when its database i
   await without.close()
 })
 
-test('collections of one database choose their index, each for itself', async () => {
+test('each collection of a database has its own kind of index', async () => {
   const db = await open(scratchPath(), { lsm })
   const embedded = db.collection('embedded', { index: 'embedded' })
   const plainOne = db.collection('none', { index: 'none' })
@@ -139,7 +139,7 @@ test('collections of one database choose their index, each for itself', async ()
   await db.close()
 })
 
-test('a store without filters refuses to be the only index', async () => {
+test("index: 'embedded' is refused on a store without value filters", async () => {
   await rejects(open(scratchPath(), { store: 'level', index: 'embedded' }), 'CommandNotSupported')
   await rejects(open('unused', { store: 'memory', index: 'embedded' }), 'CommandNotSupported')
   const db = await open(scratchPath())

@@ -1,6 +1,6 @@
 /**
- * Run as a process of its own. `leave`: ends without closing its database. `expire`: inserts what has expired until it is
- * killed, one of ten documents to be kept; says `ready` when the first sweep has deleted some.
+ * Runs as a process of its own. `leave`: ends without closing its database. `expire`: inserts documents until it is
+ * killed, all but one in ten of them expired; prints `ready` once the first sweep has deleted some.
  */
 import { open } from '../../src/index.ts'
 

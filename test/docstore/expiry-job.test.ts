@@ -1,4 +1,4 @@
-/** The job that deletes what has expired: when it runs, what it tells, and how it ends. */
+/** The job that deletes expired documents: when it runs, what it reports, and how it ends. */
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
@@ -24,7 +24,7 @@ async function expiryOf(db: Database, name = 'default') {
   return collection.expiry
 }
 
-test('a sweep is begun by the clock it is given, one at a time, and again after the interval', async () => {
+test('a sweep uses the given clock; sweeps run one at a time, and again after the interval', async () => {
   const begun: number[] = []
   let isWanted = false
   let end: () => void = () => {}
@@ -82,13 +82,13 @@ test('a sweep is begun by the clock it is given, one at a time, and again after 
   assert.is(begun.length, 5)
 })
 
-test('what expires while nobody has the database open is deleted soon after it is opened again', async () => {
+test('documents that expired while the database was closed are deleted soon after it is opened', async () => {
   const location = scratchPath()
   {
     await using db = await open(location)
     await db.insertMany([{ _id: 1, at: new Date(Date.now() + 1e9) }, { _id: 2, at: long }, { _id: 3 }])
     await db.collection('other').insertOne({ at: long })
-    // The last thing before closing: no sweep comes in between.
+    // Last before closing, so that no sweep comes in between.
     await db.collection('other').createIndex({ at: 1 }, { expireAfterSeconds: 1 })
     await db.createIndex({ at: 1 }, { expireAfterSeconds: 1 })
   }
@@ -116,7 +116,7 @@ test('what expires while nobody has the database open is deleted soon after it i
   assert.is((await expiryOf(db)).isOn, false)
 })
 
-test('dropping, closing and writing beside sweeps leave nothing behind and hold nothing up', async () => {
+test('drops, closing and writes during sweeps leave nothing behind and never block', async () => {
   const location = scratchPath()
   for (let round = 0; round < 4; round++) {
     const db = await open(location, { ttlIntervalSeconds: 0.002 })
@@ -135,7 +135,7 @@ test('dropping, closing and writing beside sweeps leave nothing behind and hold 
   }
 })
 
-test('a copy has what the database holds, expired or not, and its documents expire in turn', async () => {
+test('a copy contains expired documents too, and they expire in the copy', async () => {
   const location = scratchPath()
   {
     await using db = await open(location)
@@ -149,13 +149,13 @@ test('a copy has what the database holds, expired or not, and its documents expi
   await until(async () => (await copy.countDocuments()) === 0)
 })
 
-test('a process ends though its database expires documents', async () => {
+test('a process ends although its database expires documents', async () => {
   const child = spawn(process.execPath, [...loader, script, scratchPath(), 'leave'])
   const code = await new Promise((resolve) => child.on('close', resolve))
   assert.is(code, 0)
 })
 
-test('after kill -9 amid sweeps the database is whole, and what expired is gone or goes', async () => {
+test('after kill -9 during sweeps the database is intact, and expired documents are deleted', async () => {
   const location = scratchPath()
   for (let round = 0; round < 2; round++) {
     const child = spawn(process.execPath, [...loader, script, location, 'expire'])

@@ -1,4 +1,4 @@
-/** Documents expire by an index with expireAfterSeconds: exactly those that must, by ordinary deletions. */
+/** Documents expire by an index with expireAfterSeconds: exactly the right ones, by ordinary deletions. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ObjectId, Timestamp } from 'bson'
 import { test } from 'uvu'
@@ -16,11 +16,11 @@ import { rejects, scratchPath } from './scratch.ts'
 import { eventsOf, toldBy } from './watch-cases.ts'
 
 const random = randomFrom(testSeed())
-/** Far ahead: nothing expires by the machine's clock. */
+/** In the far future: nothing expires by the machine's clock. */
 const noon = Date.UTC(2200, 0, 1, 12)
 const at = (seconds: number, milliseconds = 0): Date => new Date(noon + seconds * 1000 + milliseconds)
 
-/** A database, and what sweeps it as if it were a certain time. */
+/** A database, and a function that sweeps it as of a given time. */
 async function withClock(location: string | Store, options: OpenOptions = {}) {
   const collections = await Collections.open(location, { ttlIntervalSeconds: 2_000_000, ...options })
   const db = new Database(collections)
@@ -51,7 +51,7 @@ const stores: readonly (readonly [string, () => string | Store, OpenOptions])[] 
 
 for (const [name, location, options] of stores) {
   for (const direction of [1, -1] as const) {
-    test(`${name}, direction ${direction}: what is as old as the index says expires, to the millisecond`, async () => {
+    test(`${name}, direction ${direction}: documents expire to the millisecond`, async () => {
       await using clock = await withClock(location(), options)
       const { db, sweep, ids } = clock
       await db.insertMany([
@@ -85,7 +85,7 @@ for (const [name, location, options] of stores) {
     })
   }
 
-  test(`${name}: expiring is deleting: unique keys are free, streams are told`, async () => {
+  test(`${name}: expired documents free their unique keys and are reported to streams`, async () => {
     await using clock = await withClock(location(), options)
     const { db, sweep } = clock
     await db.createIndex({ 'session.seen': 1 }, { expireAfterSeconds: 0, sparse: true })
@@ -111,7 +111,7 @@ for (const [name, location, options] of stores) {
   })
 }
 
-test('random documents, changes and times: what a model says expires, and nothing else', async () => {
+test('with random documents, changes and times, exactly those expire that a model says', async () => {
   await using clock = await withClock(scratchPath(), { index: { segmentBits: 512 } })
   const { db, sweep, ids } = clock
   await db.createIndex({ at: 1 }, { expireAfterSeconds: 10 })
@@ -146,16 +146,16 @@ test('random documents, changes and times: what a model says expires, and nothin
 })
 
 for (const ids of ['table', 'reversible'] as const) {
-  test(`between two batches of a sweep others write, and what they saved stays, with ids: '${ids}'`, async () => {
+  test(`documents saved by writes between two batches of a sweep stay, with ids: '${ids}'`, async () => {
     await using clock = await withClock('unused', { store: 'memory', ids })
     const { db, sweep } = clock
     await db.createIndex({ at: 1 }, { expireAfterSeconds: 0 })
     await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: i, at: at(0) })))
-    // The last that the index comes to.
+    // The last ones in the order of the index.
     const saved = (await db.find().toArray()).slice(-10).map(({ _id }) => _id)
     let saving: Promise<unknown> | undefined
     const deleted = await sweep(at(0), undefined, () => {
-      // Called between two batches: decided before the next.
+      // Called between two batches, so that it is ordered before the next.
       saving ??= db.updateMany({ _id: { $in: saved } }, { $set: { at: at(1) } })
     })
     await saving
@@ -165,7 +165,7 @@ for (const ids of ['table', 'reversible'] as const) {
   })
 }
 
-test('a sweep ends with its index, and when it is told', async () => {
+test('a sweep ends when its index is dropped, and when it is told to', async () => {
   await using clock = await withClock('unused', { store: 'memory' })
   const { db, sweep } = clock
   await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: i, at: at(0) })))
@@ -189,7 +189,7 @@ test('a sweep ends with its index, and when it is told', async () => {
   assert.equal((await db.verify()).problems, [])
 })
 
-test('expireAfterSeconds is shown, kept, and not to be changed', async () => {
+test('expireAfterSeconds is listed, persisted, and cannot be changed', async () => {
   const location = scratchPath()
   {
     await using db = await open(location)
@@ -212,7 +212,7 @@ test('expireAfterSeconds is shown, kept, and not to be changed', async () => {
   assert.is((await db.stats()).collections[0]?.expiry.isOn, false)
 })
 
-test('what expireAfterSeconds cannot be is refused as MongoDB does', async () => {
+test('invalid expireAfterSeconds is refused as MongoDB does', async () => {
   await using db = await open('unused', { store: 'memory' })
   for (const seconds of [-1, 2_147_483_648, Number.NaN, Number.POSITIVE_INFINITY, '60', null, true, {}, 60n]) {
     const error = await rejects(
@@ -234,7 +234,7 @@ test('what expireAfterSeconds cannot be is refused as MongoDB does', async () =>
   }
 })
 
-test('a full disk is told, and tried again', async () => {
+test('an error of the store is reported, and the sweep retried', async () => {
   const store = new FailingLevel()
   const clock = await withClock(store as unknown as Store, { ttlIntervalSeconds: 0.02 })
   const { db } = clock

@@ -1,4 +1,4 @@
-/** Expressions in finds: `$expr` in filters, fields that are computed, and the positional `$` of projections. */
+/** Expressions in finds: `$expr` in filters, computed fields, and the positional `$` of projections. */
 import { MinKey } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -37,7 +37,7 @@ const overspent = { $expr: { $gt: ['$spent', '$budget'] } }
 const isOverspent = (document: Document): boolean => (document.spent as number) > (document.budget as number)
 const ids = (found: readonly Document[]): unknown[] => found.map(({ _id }) => _id)
 
-test('$expr compares fields of a document with each other, in every read', () =>
+test('$expr compares fields of a document with each other, in every kind of read', () =>
   withDocuments(async (db) => {
     const expected = documents.filter(isOverspent)
     assert.equal(ids(await db.find(overspent).toArray()), ids(expected))
@@ -71,7 +71,7 @@ test('$expr compares fields of a document with each other, in every read', () =>
     assert.is(executionStats.nReturned, expected.length)
   }))
 
-test('comparisons with constants are narrowed by the index', () =>
+test('comparisons with constants are narrowed down by the index', () =>
   withDocuments(async (db) => {
     const filter = {
       $expr: { $and: [{ $eq: ['$user.name', '$$who'] }, { $lt: ['$spent', 9] }, { $ne: ['$budget', '$spent'] }] }
@@ -86,7 +86,7 @@ test('comparisons with constants are narrowed by the index', () =>
     assert.is((await db.find({ $expr: { $eq: ['$_id', 5] } }).explain()).index.documentsFetched, 1)
   }))
 
-test('writes take $expr, in the order of the calls', () =>
+test('writes take $expr, and run in the order of the calls', () =>
   withDocuments(async (db) => {
     const expected = documents.filter(isOverspent).length
     const updating = db.updateMany(overspent, { $set: { isOver: true } })
@@ -109,7 +109,7 @@ test('writes take $expr, in the order of the calls', () =>
     assert.is(await db.countDocuments({ marks: { $elemMatch: { of: 'y', mark: 99 } } }), 1)
   }))
 
-test('what is malformed is told before a document is read, whether there is a collection or not', () =>
+test('a malformed expression is refused before a document is read, even without a collection', () =>
   withDocuments(async (db) => {
     for (const collection of [db, db.collection('none')]) {
       const unknown = { $expr: { $there: ['$a', 1] } }
@@ -140,7 +140,7 @@ test('what is malformed is told before a document is read, whether there is a co
     assert.is(await db.countDocuments(), documents.length)
   }))
 
-test('a cursor sees the state of its first pull, though operators have to be loaded', () =>
+test('a cursor sees the state at its first pull, even if operators have to be loaded first', () =>
   withDocuments(async (db) => {
     const reading = db.find({ $expr: { $gte: [{ $abs: '$_id' }, 398] } }).toArray()
     const deleting = db.deleteMany({})
@@ -148,7 +148,7 @@ test('a cursor sees the state of its first pull, though operators have to be loa
     await deleting
   }))
 
-test('a projection computes fields beside those that are kept', () =>
+test('a projection can compute fields and keep others', () =>
   withDocuments(async (db) => {
     const project = async (projection: Document): Promise<unknown> => db.findOne({ _id: 3 }, { projection })
     assert.equal(await project({ spent: 1, left: { $subtract: ['$budget', '$spent'] } }), { _id: 3, spent: 3, left: 0 })
@@ -173,7 +173,7 @@ test('a projection computes fields beside those that are kept', () =>
       here: 'now'
     })
     assert.equal(await project({ none: '$nothing' }), { _id: 3 })
-    // The operator of expressions: its first argument is no number.
+    // The expression operator, because its first argument is not a number.
     assert.equal(await project({ langs: { $slice: ['$user.langs', 1] }, last: { $slice: ['$user.langs', 1, 1] } }), {
       _id: 3,
       langs: ['en'],
@@ -198,7 +198,7 @@ test('a projection computes fields beside those that are kept', () =>
     assert.equal(rows, [{ tens: 50 }, { tens: 420 }])
   }))
 
-test('a projection that contradicts itself is refused', () =>
+test('a contradictory projection is refused', () =>
   withDocuments(async (db) => {
     const refuses = async (
       projection: Document,
@@ -267,7 +267,7 @@ test('the positional $ keeps the element that the filter matched', () =>
     )
   }))
 
-test('where no element satisfies all that the filter says of the array, the first that satisfies any of it is meant', () =>
+test('if no array element satisfies all conditions on the array, $ means the first that satisfies any', () =>
   withDocuments(async (db) => {
     await db.insertOne({ _id: 'p', a: [0, 9, 7], tags: ['x', 'y', 'z'] })
     const read = (filter: Document, path: string): Promise<unknown> =>
@@ -282,7 +282,7 @@ test('where no element satisfies all that the filter says of the array, the firs
     assert.equal((await db.get('p'))?.tags, ['x', 'Y', 'z'])
   }))
 
-test('a projection that fails is told of before anything is written', () =>
+test('a projection that fails does so before anything is written', () =>
   withDocuments(async (db) => {
     const before = await db.get(0)
     const dividing = { projection: { x: { $divide: [1, '$spent'] } } }
@@ -302,7 +302,7 @@ test('a projection that fails is told of before anything is written', () =>
     assert.equal(await db.findOneAndDelete({ _id: 37 }, { projection: { _id: 1 } }), { _id: 37 })
   }))
 
-test('a filter is what it was at the call, though it is changed in the same turn', () =>
+test('later changes to a filter have no effect, even in the same turn', () =>
   withDocuments(async (db) => {
     const filter: { _id: Document } = { _id: {} }
     const calls: Promise<unknown>[] = []
@@ -317,7 +317,7 @@ test('a filter is what it was at the call, though it is changed in the same turn
     assert.equal(await Promise.all(calls), [1, [0], 1, 2, [0, 1], 2, 3, [0, 1, 2], 3])
   }))
 
-test('$function and $where are given copies: whatever they do to them, documents stay what they are', () =>
+test('$function and $where get copies: changing them changes no document', () =>
   withDocuments(async (db) => {
     const body = (user: Document): boolean => {
       const isWanted = user.name === 'u7'
@@ -359,7 +359,7 @@ test('$function and $where are given copies: whatever they do to them, documents
     assert.equal((await db.verify()).problems, [])
   }))
 
-test('MinKey alone comes before what is missing', () =>
+test('only MinKey sorts before missing', () =>
   withDocuments(async (db) => {
     assert.is(await db.countDocuments({ $expr: { $lt: [new MinKey(), '$nothing'] } }), documents.length)
     assert.is(await db.countDocuments({ $expr: { $lt: ['$nothing', null] } }), documents.length)

@@ -1,4 +1,4 @@
-/** A file that cannot be read is told of as the store's failure, wherever it is met first, and harms nothing. */
+/** Wherever a file first fails to be read, the error is the store's failure, and nothing is damaged. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type OpenOptions, open } from '../../src/index.ts'
@@ -26,7 +26,7 @@ async function storedDisk(): Promise<MemoryFileSystem> {
   return disk
 }
 
-/** What opens a collection first. */
+/** Calls that open a collection first. */
 const calls: readonly ((db: Database) => Promise<unknown>)[] = [
   (db) => db.collection('a').find({ n: 1 }).toArray(),
   (db) => db.collection('a').insertOne({ n: 1 }),
@@ -38,7 +38,7 @@ const calls: readonly ((db: Database) => Promise<unknown>)[] = [
   (db) => db.dropCollection('c')
 ]
 
-/** @returns whether the fault was met */
+/** @returns whether the fault was reached */
 async function callWithFault(fileSystem: FaultyFileSystem, call: (db: Database) => Promise<unknown>, at: number) {
   const store = new LsmLevel('/db', { fileSystem })
   await store.open()
@@ -66,7 +66,7 @@ async function callWithFault(fileSystem: FaultyFileSystem, call: (db: Database) 
 }
 
 for (const [i, call] of calls.entries()) {
-  test(`whichever read fails first, what was asked for fails with an error of ours: call ${i}`, async () => {
+  test(`whichever read fails first, the call fails with a PetalError: call ${i}`, async () => {
     const stored = await storedDisk()
     for (let at = 1; ; at++) {
       const disk = stored.snapshot()

@@ -1,4 +1,4 @@
-/** A commit that the store refuses leaves everything as it was, and what comes after it works. */
+/** A commit that the store refuses changes nothing, and later calls work. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
@@ -32,7 +32,7 @@ function failNext(store: FailingLevel, failures = 1): void {
   store.failures = failures
 }
 
-test('an insert that failed is not there, and its _id can be inserted', () =>
+test('a failed insert stores nothing, and its _id can be inserted', () =>
   withStore(async (db, store) => {
     failNext(store)
     const error = await rejects(db.insertOne({ _id: 'x', kept: true }), 'StoreFailure')
@@ -43,7 +43,7 @@ test('an insert that failed is not there, and its _id can be inserted', () =>
     assert.is(await db.countDocuments({ kept: true }), 11)
   }))
 
-test('an update and a delete that failed change nothing', () =>
+test('a failed update or delete changes nothing', () =>
   withStore(async (db, store) => {
     failNext(store, 2)
     await rejects(db.updateMany({}, { $set: { kept: false } }), 'StoreFailure')
@@ -53,7 +53,7 @@ test('an update and a delete that failed change nothing', () =>
     assert.is(await db.countDocuments({ more: 1, kept: true }), 10)
   }))
 
-test('of an insertMany that failed the first documents are there, and no others', async () => {
+test('a failed insertMany() stores a prefix of the documents', async () => {
   for (const isAsync of [false, true]) {
     for (let successes = 0; successes < 8; successes++) {
       await withStore(async (db, store) => {
@@ -62,7 +62,7 @@ test('of an insertMany that failed the first documents are there, and no others'
         store.failures = 1
         async function* later(): AsyncGenerator<Document> {
           for (const document of list) {
-            // The run before has time to fail.
+            // Gives the previous batch time to fail.
             if (document.n % 50 === 0) await sleep(1)
             yield document
           }
@@ -79,7 +79,7 @@ test('of an insertMany that failed the first documents are there, and no others'
   }
 })
 
-test('a batch prepared while another failed falls with it, and the ids of both are free', () =>
+test('a batch prepared while another one fails, fails too, and the ids of both are free', () =>
   withStore(async (db, store) => {
     failNext(store)
     const first = db.insertMany([{ _id: 'a' }, { _id: 'b' }])
@@ -91,7 +91,7 @@ test('a batch prepared while another failed falls with it, and the ids of both a
     assert.is(await db.countDocuments(), 13)
   }))
 
-test('what falls with a batch before it says why that one failed', () =>
+test('a batch that fails because of an earlier one reports the cause of the first failure', () =>
   withStore(async (db, store) => {
     failNext(store)
     const first = db.insertMany([{ _id: 'a', kept: true }])
@@ -104,7 +104,7 @@ test('what falls with a batch before it says why that one failed', () =>
     }
   }))
 
-test('insertMany that fails midway keeps what was committed before', () =>
+test('an insertMany() that fails midway keeps what was committed before', () =>
   withStore(async (db, store) => {
     store.successes = 2
     store.failures = Number.POSITIVE_INFINITY
@@ -119,11 +119,11 @@ test('insertMany that fails midway keeps what was committed before', () =>
     )
   }))
 
-test('a collection that could not be created or dropped is as it was, and the error is ours', () =>
+test('a failed creation or drop leaves the collection as it was, and the error is a PetalError', () =>
   withStore(async (db, store) => {
     failNext(store)
     await rejects(db.collection('c').insertOne({ _id: 1 }), 'StoreFailure')
-    // The catalog's batch succeeds, the first one of the index does not.
+    // The catalog's batch succeeds, the index's first one fails.
     store.successes = 1
     store.failures = 1
     await rejects(db.collection('d').insertOne({ _id: 1 }), 'StoreFailure')
@@ -139,7 +139,7 @@ test('a collection that could not be created or dropped is as it was, and the er
     assert.is(await db.dropCollection('c'), true)
   }))
 
-test('grouped inserts fail together, and each caller is told', () =>
+test('grouped inserts fail together, and each caller gets an error', () =>
   withStore(async (db, store) => {
     failNext(store)
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, (_, i) => db.insertOne({ _id: `g${i}` })))
@@ -147,10 +147,10 @@ test('grouped inserts fail together, and each caller is told', () =>
     assert.is(await db.countDocuments(), 10)
   }))
 
-test('inserts that a failed maintenance refused do not swallow the inserts after them', () =>
+test('inserts refused because maintenance failed do not block later inserts', () =>
   withStore(async (db, store) => {
     await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: `m${i}`, kept: true })))
-    // The documents that make maintenance due are committed; what maintenance writes is not.
+    // The documents that make maintenance due are committed, but not what maintenance writes.
     store.successes = 1
     await db.insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: `n${i}`, kept: true })))
     await rejects(db.insertOne({ _id: 'x', kept: true }), 'StoreFailure')
@@ -164,7 +164,7 @@ test('inserts that a failed maintenance refused do not swallow the inserts after
     assert.equal(outcome, { acknowledged: true, insertedId: 'y' })
   }))
 
-test('when the store is closed under the database, every operation says so', async () => {
+test('every operation fails if the store is closed under the database', async () => {
   const store = new MemoryLevel<string, string>()
   const db = await open(store)
   await db.insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: i, a: i % 3 })))

@@ -1,4 +1,4 @@
-/** What a find has used is gone with the next collection of young objects, however the cursor ends. */
+/** What a find allocates is freed by the next collection of young objects, however the cursor ends. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import v8 from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -13,7 +13,7 @@ const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
 
 const filter = { $and: [{ n: 3 }, { a: { $in: [1, 2, 3] } }, { text: { $ne: 'x' } }] }
 const finds = 1000
-/** Of each find: views and prepared bounds are 4,900. Sets that grow and shrink leave some, and so does V8. */
+/** For each find: views and prepared bounds are 4,900 bytes. Sets that grow and shrink leave some, and so does V8. */
 const mostBytes = 2000
 
 const ways: Record<string, (db: Database) => Promise<unknown>> = {
@@ -33,7 +33,7 @@ const ways: Record<string, (db: Database) => Promise<unknown>> = {
 }
 
 for (const [name, ask] of Object.entries(ways)) {
-  test(`nothing of a find lives long: ${name}`, async () => {
+  test(`a find leaves no long-lived objects: ${name}`, async () => {
     await using db = await open('garbage', { store: 'memory' })
     await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: i, n: i % 10, a: i % 7, text: `t${i}` })))
     let least = Number.POSITIVE_INFINITY
@@ -51,7 +51,7 @@ for (const [name, ask] of Object.entries(ways)) {
   })
 }
 
-test('a cursor that was dropped without being closed frees what it holds', async () => {
+test('a cursor that is garbage-collected without being closed frees its resources', async () => {
   const store = new CountingLevel()
   const db = await open(store)
   await db.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
@@ -69,7 +69,7 @@ test('a cursor that was dropped without being closed frees what it holds', async
   await db.close()
 })
 
-test('a function given to map() that throws ends toArray(), and the cursor with it', async () => {
+test('a map() function that throws ends toArray() and closes the cursor', async () => {
   const store = new CountingLevel()
   const db = await open(store)
   await db.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))

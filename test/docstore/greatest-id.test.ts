@@ -1,15 +1,15 @@
-/** The greatest `_id` of a collection is read when an insert needs it. */
+/** The greatest `_id` of a collection is read only when an insert needs it. */
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open, PetalError } from '../../src/index.ts'
 
-/** Says how often it was asked for keys alone, and refuses to tell them when it is told to. */
+/** Counts requests for keys alone, and fails them on demand. */
 class KeyLevel extends MemoryLevel {
   asked = 0
   isBroken = false
 
-  // abstract-level's private API; its types leave it out.
+  // Private API of abstract-level, missing from its types.
   _keys(options: unknown): unknown {
     this.asked++
     if (this.isBroken) throw Object.assign(new Error('the device does not answer'), { code: 'LEVEL_IO_ERROR' })
@@ -26,7 +26,7 @@ async function withOneDocument(): Promise<KeyLevel> {
   return store
 }
 
-test('the first insert asks for the greatest _id, once; opening and reading do not', async () => {
+test('the first insert reads the greatest _id, once; opening and reading do not', async () => {
   const store = await withOneDocument()
   const db = await open(store)
   assert.equal(await db.find({ _id: 7 }).toArray(), [{ _id: 7 }])
@@ -37,7 +37,7 @@ test('the first insert asks for the greatest _id, once; opening and reading do n
   await db.close()
 })
 
-test('an _id that was stored before is refused by the first insert, above and below the greatest', async () => {
+test('after reopening, the first insert refuses stored ids and takes others, even below the greatest', async () => {
   const store = await withOneDocument()
   const db = await open(store)
   const refused = await db.insertMany([{ _id: 7 }, { _id: 5 }, { _id: 9 }, { _id: 9 }], { ordered: false }).then(
@@ -52,7 +52,7 @@ test('an _id that was stored before is refused by the first insert, above and be
   await db.close()
 })
 
-test('an insert fails while the store does not tell the greatest _id, and the next one asks again', async () => {
+test('an insert fails if the greatest _id cannot be read, and the next insert tries again', async () => {
   const store = await withOneDocument()
   const db = await open(store)
   store.isBroken = true

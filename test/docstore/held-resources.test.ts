@@ -1,10 +1,10 @@
-/** What collections come and go through is given back: a process may make and drop them for years. */
+/** Creating and dropping collections leaks no resources, even if a process does so for years. */
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
 
-/** Counts what it is to close with itself: sublevels, iterators and snapshots. */
+/** Counts the resources that it closes with itself: sublevels, iterators and snapshots. */
 class HoldingLevel extends MemoryLevel {
   held = 0
 
@@ -34,7 +34,7 @@ const lives: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
 }
 
 for (const [life, live] of Object.entries(lives)) {
-  test(`the store holds no more after a hundred collections were ${life}`, async () => {
+  test(`the store holds no more resources after a hundred collections were ${life}`, async () => {
     const store = new HoldingLevel()
     const db = await open(store)
     await db.insertMany([{ n: 1 }, { n: 2 }])

@@ -1,4 +1,4 @@
-/** What a collection does whatever leads from its `_id`s to its documents: a table, or a computation. All ids are integers. */
+/** What a collection does whether its ids are stored in a table or computed. All ids are integers. */
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { copyDatabase, type Database, type Document, type IdsOption, open } from '../../src/index.ts'
@@ -9,10 +9,10 @@ import { FailingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const index = { segmentBits: 512 }
-/** Where there are tables, what they rule out is no candidate. */
+/** Where there are tables, documents in tables that are ruled out are no candidates. */
 const lsm = { values: true }
 const count = 1500
-/** In no order, and each once. */
+/** In no order, each once. */
 const shuffled = Array.from({ length: count }, (_, i) => (i * 677) % count)
 const document = (_id: number): Document => ({ _id, n: _id, tens: _id % 10, name: `name ${_id % 97}` })
 const byId = (a: Document, b: Document): number => Number(a._id) - Number(b._id)
@@ -27,7 +27,7 @@ export function idsCases(test: Test, ids: IdsOption): void {
       await run(db, path)
     })
 
-  claim('ids in any order are kept, found and refused twice', async (db) => {
+  claim('ids in any order are stored and found, and refused the second time', async (db) => {
     await db.insertMany(shuffled.map(document))
     for (const id of [0, 1, 511, 512, count - 1]) {
       assert.equal(await db.get(id), document(id))
@@ -48,7 +48,7 @@ export function idsCases(test: Test, ids: IdsOption): void {
     assert.is(await db.countDocuments(), count)
   })
 
-  claim('of ids that collide within a run, and between runs under way, one is kept', async (db) => {
+  claim('of ids that collide within or between concurrent insertMany() calls, one is kept', async (db) => {
     const runs = [0, 50, 100].map((from) =>
       db.insertMany(
         Array.from({ length: 150 }, (_, i) => ({ _id: ((from + i) * 7919) % 1000, from })),
@@ -63,7 +63,7 @@ export function idsCases(test: Test, ids: IdsOption): void {
     assert.is(await db.countDocuments({ _id: 5000 }), 1)
   })
 
-  claim('a cursor and a count see what was there when they began, whatever is replaced meanwhile', async (db) => {
+  claim('a cursor and a count see the state at their start, despite concurrent writes', async (db) => {
     await db.insertMany(shuffled.map(document))
     const cursor = db.find({ tens: { $in: [1, 2] } })
     await cursor.next()
@@ -83,7 +83,7 @@ export function idsCases(test: Test, ids: IdsOption): void {
     assert.is(await db.countDocuments({ tens: 1 }), 200)
   })
 
-  claim('an update touches each document once, however it changes what it asks for', async (db) => {
+  claim('an update touches each document once, even if it changes the filtered field', async (db) => {
     await db.insertMany(shuffled.map(document))
     const { matchedCount, modifiedCount } = await db.updateMany({ n: { $gte: 0 } }, { $inc: { n: 1 } })
     assert.equal([matchedCount, modifiedCount], [count, count])
@@ -93,7 +93,7 @@ export function idsCases(test: Test, ids: IdsOption): void {
     assert.is(await db.countDocuments({ n: 4 }), 0)
   })
 
-  claim('declared indexes follow inserts, updates and deletions, built before or after', async (db) => {
+  claim('declared indexes follow inserts, updates and deletions, whenever they were created', async (db) => {
     await db.createIndex({ tens: 1, n: -1 })
     await db.insertMany(shuffled.map(document))
     await db.createIndex({ n: 1 }, { unique: true })
@@ -109,7 +109,7 @@ export function idsCases(test: Test, ids: IdsOption): void {
     assert.equal(await db.find({ n: 5 }, { hint: 'n_1' }).toArray(), [{ _id: 5, n: 5, tens: 3 }])
   })
 
-  claim('lines are imported by their ids', async (db) => {
+  claim('lines are imported with their ids', async (db) => {
     const lines = [...shuffled.slice(0, 700).map((id) => JSON.stringify(document(id))), '{"_id":1,"n":2}', 'no line']
     const skipped: number[] = []
     const { insertedCount } = await db.importLines([Buffer.from(lines.join('\n'))], {
@@ -121,7 +121,7 @@ export function idsCases(test: Test, ids: IdsOption): void {
     assert.equal((await db.verify()).problems, [])
   })
 
-  claim('a copy has the same documents, and the same way to them', async (db) => {
+  claim('a copy has the same documents and kind of ids', async (db) => {
     await db.insertMany(shuffled.map(document))
     await db.deleteMany({ tens: 7 })
     await using target = await open(scratchPath())
@@ -152,7 +152,7 @@ const questions: readonly ((n: number) => Document)[] = [
   () => ({})
 ]
 
-/** A collection and a Map, written alike. */
+/** A collection and a Map that get the same writes. */
 class Life {
   readonly #ids: IdsOption
   readonly #random: () => number
@@ -191,7 +191,7 @@ class Life {
       await this.#write(db)
     } catch (error) {
       if (!fails) throw error
-      // What a batch of several did before one failed stays done.
+      // Earlier batches of the failed call stay.
       this.#model.clear()
       for (const each of await db.find({}, { hint: 'scan' }).toArray()) this.#model.set(Number(each._id), each)
     } finally {
@@ -253,5 +253,5 @@ class Life {
   }
 }
 
-/** A store that fails fails a rebuild, too; the index is then what it was. */
+/** When the store fails, a rebuild fails, too, and the index stays as it was. */
 function ignoreFailure(): void {}
