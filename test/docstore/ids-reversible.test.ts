@@ -1,4 +1,4 @@
-/** `_id`s that are computed: the shared cases, and what only they promise. */
+/** Computed `_id`s: the shared cases, and what only they guarantee. */
 import { Long, ObjectId } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -11,12 +11,12 @@ import { idsCases } from './ids-cases.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 idsCases(test, 'reversible')
-// Sparse: some two thousand ids of four thousand million, and some below 0.
+// Sparse: some two thousand of four thousand million ids, a few below 0.
 idsCases(test, { codec: 'reversible', from: -1000, to: 2 ** 32 - 1000 })
 
 const below0 = { codec: 'reversible', from: -50, to: 50 } as const
 
-test('ordinals are a permutation of the domain, and lead back', () => {
+test('ordinals are a permutation of the domain, and lead back to ids', () => {
   for (const [from, to] of [
     [0, 1],
     [-7, 13_000],
@@ -41,7 +41,7 @@ test('ordinals are a permutation of the domain, and lead back', () => {
   }
 })
 
-test('whatever is encoded, only a number of the domain has an ordinal', () => {
+test('only keys of numbers in the domain have an ordinal', () => {
   const ids = new ReversibleIds({ codec: 'reversible', from: 0, to: 2 ** 32, key: [3, 4] })
   const others = [
     '',
@@ -64,7 +64,7 @@ test('whatever is encoded, only a number of the domain has an ordinal', () => {
   }
 })
 
-test('an _id that is not in the domain is refused with both named, and is nowhere to be found', async () => {
+test('an _id outside the domain is refused with an error that names both, and is never found', async () => {
   await using db = await open(scratchPath(), { ids: below0 })
   await db.insertMany([{ _id: -50 }, { _id: 49 }, { _id: 0n }, { _id: Long.fromNumber(7) }])
   for (const _id of [-51, 50, 0.5, Number.NaN, 'x', new ObjectId(), true, { a: 1 }, 2n ** 70n]) {
@@ -86,7 +86,7 @@ test('an _id that is not in the domain is refused with both named, and is nowher
   assert.is(await db.countDocuments(), 7)
 })
 
-test('an _id that is left out is one more than any that ever was', async () => {
+test('a missing _id becomes one more than the greatest ever', async () => {
   const path = scratchPath()
   const insertedInto = async (db: Database): Promise<unknown> => (await db.insertOne({ a: 1 })).insertedId
   {
@@ -113,7 +113,7 @@ test('an _id that is left out is one more than any that ever was', async () => {
   await db.insertOne({ _id: 20 })
 })
 
-test('ids are decided when a collection is made', async () => {
+test('the kind of ids is fixed when a collection is created', async () => {
   const path = scratchPath()
   for (const ids of ['hash', {}, { codec: 'reversible', from: 1.5 }, { codec: 'reversible', from: 5, to: 5 }]) {
     await rejects(open(scratchPath(), { ids: ids as never }), 'InvalidOptions')
@@ -152,7 +152,7 @@ test('ids are decided when a collection is made', async () => {
   }
 })
 
-test('no table of ids is kept, nor marks of documents that are in the index', async () => {
+test('neither a table of ids is kept, nor marks of documents that are indexed', async () => {
   await using db = await open(scratchPath(), { ids: 'reversible', index: { segmentBits: 512 } })
   await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 50 })))
   await db.updateMany({ n: 5 }, { $set: { n: 6 } })
@@ -163,7 +163,7 @@ test('no table of ids is kept, nor marks of documents that are in the index', as
   assert.is(await db.countDocuments({ n: 6 }), 120)
 })
 
-test('what was written is merged on closing, unless that would build much more again', async () => {
+test('close() merges recent writes, unless that would rebuild much more', async () => {
   const path = scratchPath()
   const index = { segmentBits: 512 }
   const recoveredAfter = async (write: (db: Database) => Promise<unknown>): Promise<number> => {
@@ -180,12 +180,12 @@ test('what was written is merged on closing, unless that would build much more a
   assert.is(await recoveredAfter((db) => db.insertMany(documents(600, 5000))), 0)
   assert.is(await recoveredAfter((db) => db.insertMany(documents(400, 6000))), 400)
   assert.is(await recoveredAfter((db) => db.index.rebuild()), 0)
-  // In all segments, and fewer than an eighth of the documents.
+  // In all segments, but fewer than an eighth of the documents.
   const spread = { _id: { $mod: [10, 0] } }
   assert.is(await recoveredAfter((db) => db.updateMany(spread, { $set: { m: 1 } })), 600)
 })
 
-test('an index that lost a record is built again, and denies nothing', async () => {
+test('an index that lost a record is rebuilt, and misses no document', async () => {
   const path = scratchPath()
   const options = { ids: 'reversible', index: { segmentBits: 512 }, store: 'level' } as const
   {

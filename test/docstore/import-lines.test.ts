@@ -13,7 +13,7 @@ const seed = seedOfRun()
 
 const text = fc.constantFrom('', 'a', 'é', '日本', '\u0001', '"', '\\', '\ud83d\ude00', '$x', 'x'.repeat(40), '2024')
 const key = fc.constantFrom('a', 'b', 'c', 'long_key', 'k"', 'é', '0', '_id', '__proto__', '$date', 'a.b', '')
-/** Values as JSON texts: what a program would not write is in, too. */
+/** Values as JSON texts, including some that no program would write. */
 const scalar = fc.oneof(
   text.map((value) => JSON.stringify(value)),
   fc.constantFrom(
@@ -55,7 +55,7 @@ async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-/** What the lines say by parsing each: the documents in order and the numbers of the lines that are refused. */
+/** Inserts each line as a parsed object. @returns the numbers of the lines that are refused */
 async function byObjects(db: Database, lines: readonly string[]): Promise<number[]> {
   const refused: number[] = []
   for (const [i, source] of lines.entries()) {
@@ -74,10 +74,10 @@ function comparable(documents: readonly Document[]): unknown[] {
   return documents.map(({ _id, ...rest }) => [typeof _id === 'object' ? 'generated' : _id, rest])
 }
 
-test('a line becomes the document that parsing it gives, and is found by the same questions', async () => {
+test('a line becomes the document that parsing it gives, and is found by the same filters', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 30 }), fc.integer({ min: 1, max: 70 }), async (lines, size) => {
-      // Two ids in one line: parsing keeps the last, an import refuses the line.
+      // Two ids in one line: parsing keeps the last one, an import refuses the line.
       const kept = lines.filter((source) => source.split('"_id":').length <= 2)
       await using imported = await open('x', { store: 'memory' })
       await using inserted = await open('y', { store: 'memory' })
@@ -107,10 +107,10 @@ function questions(documents: readonly Document[]): Document[] {
     .flatMap(([path, operand]) => conditions(operand).map((condition) => ({ [path]: condition })))
 }
 
-/** Those that the index answers, and those that are asked of stored text. */
+/** Some that the index answers, and some that are matched against stored text. */
 function conditions(operand: unknown): Document[] {
   const list: Document[] = [{ $eq: operand }, { $ne: operand }, { $gte: operand }]
-  // Operators are not to stand in there.
+  // An $in list must not contain operators.
   if (typeof operand !== 'object' || operand === null) list.push({ $in: [operand, 'none'] })
   if (typeof operand === 'string') list.push({ $regex: operand.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') })
   if (typeof operand === 'number' && Number.isSafeInteger(operand)) list.push({ $mod: [7, operand % 7] })
@@ -120,7 +120,7 @@ function conditions(operand: unknown): Document[] {
 
 const byNumber = (a: number, b: number): number => a - b
 
-test('two ids in one line are refused, not guessed at', async () => {
+test('a line with two ids is refused', async () => {
   await using db = await open('x', { store: 'memory' })
   const bad: BadLine[] = []
   const { insertedCount, skippedCount } = await db.importLines(
@@ -130,14 +130,14 @@ test('two ids in one line are refused, not guessed at', async () => {
   assert.equal([insertedCount, skippedCount, bad.map(({ line }) => line)], [1, 1, [2]])
 })
 
-test('a line says why it was not imported by the code of the refusal', async () => {
+test('a skipped line is reported with the error code of its refusal', async () => {
   await using db = await open('x', { store: 'memory' })
   await db.createIndex({ email: 1 }, { unique: true, sparse: true })
   const lines = ['{"_id":1,"email":"a"}', '{"_id":1}', '{"_id":2,"email":"a"}', '{"_id":', '[]', '{"_id":[1]}']
   const bad: BadLine[] = []
   await db.importLines([Buffer.from(lines.join('\n'))], { onSkipped: (line) => bad.push(line) })
   assert.equal(
-    // Refusals come when a run is written, what cannot be read comes at once.
+    // Refused documents are reported when their batch is written, unreadable lines at once.
     bad.sort((a, b) => a.line - b.line).map(({ line, codeName, code }) => [line, codeName, code]),
     [
       [2, 'DuplicateKey', 11000],
@@ -158,7 +158,7 @@ test('a line says why it was not imported by the code of the refusal', async () 
   assert.is(((await rejects(strict, 'DuplicateKey')) as BadLine).line, 1)
 })
 
-test('two ids are refused in every spelling, equal ones, too, and whatever else is in the line', async () => {
+test('two ids are refused in every spelling, even if equal, and whatever else the line contains', async () => {
   const hex = '65a1b2c3d4e5f60718293a4b'
   const first = ['1', '"x"', `{"$oid":"${hex}"}`]
   const second = ['2', '"x"', '1', `"${hex}"`, `{"$oid":"${hex}"}`, 'null']
@@ -174,13 +174,13 @@ test('two ids are refused in every spelling, equal ones, too, and whatever else 
     )
     const { insertedCount, skippedCount } = await db.importLines([new TextEncoder().encode(lines.join('\n'))])
     assert.equal([insertedCount, skippedCount], [0, lines.length], index)
-    // One, and the same key elsewhere.
+    // One _id, and the same key elsewhere.
     const good = first.map((id) => `{"_id":${id},"a":{"_id":${id}},"t":"\\u00e9 \\"_id\\":1"}`)
     assert.is((await db.importLines([new TextEncoder().encode(good.join('\n'))])).insertedCount, 3, index)
   }
 })
 
-test('a line that is refused writes nothing, whatever leads from an _id to its document', async () => {
+test('a refused line writes nothing, with both kinds of ids', async () => {
   for (const ids of ['table', 'reversible'] as const) {
     const store = new MemoryLevel()
     await using db = await open(store, { ids })
@@ -193,7 +193,7 @@ test('a line that is refused writes nothing, whatever leads from an _id to its d
   }
 })
 
-test('strict ends at the first bad line: what is before it is in, nothing after it is', async () => {
+test('strict stops at the first bad line: earlier lines are stored, later ones are not', async () => {
   await using db = await open('x', { store: 'memory' })
   const bytes = new TextEncoder().encode('{"_id":1}\n{"_id":2}\n{"_id":1}\n{"_id":4}\n')
   let caught: unknown
@@ -204,7 +204,7 @@ test('strict ends at the first bad line: what is before it is in, nothing after 
   assert.equal(await db.find({}).toArray(), [{ _id: 1 }, { _id: 2 }])
 })
 
-test('strict ends there too when the bad line is in one of many runs, be it no JSON or an _id that is taken', async () => {
+test('strict stops there also within one of many batches, for invalid JSON as for a duplicate _id', async () => {
   for (const bad of ['{"_id":}', '{"_id":0}']) {
     for (let at = 1; at < 12; at++) {
       await using db = await open('x', { store: 'memory' })
@@ -224,7 +224,7 @@ test('strict ends there too when the bad line is in one of many runs, be it no J
   }
 })
 
-test('the last line needs no end, and a blank one is none', async () => {
+test('the last line needs no line end, and blank lines are ignored', async () => {
   for (const end of ['', '\n', '\r\n', '\n\n  \n']) {
     await using db = await open('x', { store: 'memory' })
     const { insertedCount } = await db.importLines([new TextEncoder().encode(`{"_id":1}\n{"_id":2}${end}`)])
@@ -233,7 +233,7 @@ test('the last line needs no end, and a blank one is none', async () => {
   }
 })
 
-test('a source that breaks off keeps what was read before', async () => {
+test('if the source fails, the lines read before are stored', async () => {
   await using db = await open('x', { store: 'memory' })
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield new TextEncoder().encode('{"_id":1}\n{"_id":2}\n{"_id":')
@@ -246,7 +246,7 @@ test('a source that breaks off keeps what was read before', async () => {
   assert.is(await db.countDocuments(), 2)
 })
 
-test('an aborted import keeps whole lines and says that it was aborted', async () => {
+test('an aborted import keeps complete lines and fails with AbortError', async () => {
   await using db = await open('x', { store: 'memory' })
   const controller = new AbortController()
   async function* source(): AsyncGenerator<Uint8Array> {
@@ -261,7 +261,7 @@ test('an aborted import keeps whole lines and says that it was aborted', async (
   assert.equal(await db.find({}).toArray(), [{ _id: 1 }])
 })
 
-test('white space and escapes in a line hide nothing from questions that the index does not answer', async () => {
+test('white space and escapes in a line do not affect filters that the index cannot answer', async () => {
   await using db = await open('x', { store: 'memory' })
   const spellings = ['"n":', '"n" :', '"n" : ', '"n"\t:\r', '"\\u006e":', '"\\u006E" : ']
   const lines = Array.from({ length: 600 }, (_, i) => `{"_id":${i}, ${spellings[i % 6]}${i},"t" : "abc${i}"}`)

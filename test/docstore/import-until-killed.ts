@@ -1,7 +1,7 @@
 /**
- * Run as a process of its own: imports lines with threads until it is killed, or until it has so many of them. Goes on behind
- * the documents that are there. How many it was told are there is the last line of the log. Says `ready` when the first are.
- * It closes nothing: nothing of an import that has ended keeps a process alive.
+ * Runs as a process of its own: imports lines with threads until it is killed, or has reached `end` lines. Continues
+ * after the stored documents. The last line of the log is the reported number of documents. Prints `ready` once the
+ * first ones are stored. It closes nothing: an import that has ended does not keep a process alive.
  */
 import { openSync, writeSync } from 'node:fs'
 import { open } from '../../src/index.ts'
@@ -18,7 +18,7 @@ async function* source(): AsyncGenerator<Uint8Array> {
   }
 }
 
-// A file and not a pipe: a pipe that the reader does not empty in time refuses to be written.
+// A file, because writing to a pipe fails if its reader is too slow.
 const file = openSync(log, 'w')
 let isFirst = true
 await db.importLines(source(), {

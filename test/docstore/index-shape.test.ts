@@ -1,4 +1,4 @@
-/** Segment size and hash are the stored index's own: opening without them takes them, and only others build it again. */
+/** An index keeps its segment size and hash when opened without them, and is rebuilt only if others are requested. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type IndexOptions, type OpenOptions, open } from '../../src/index.ts'
@@ -8,7 +8,7 @@ import { scratchPath } from './scratch.ts'
 const made = { segmentBits: 512, hash: 'farmhash' } as const
 const documents = Array.from({ length: 1800 }, (_, i) => ({ _id: i, n: i % 50, text: `number ${i}` }))
 
-/** Of 1,800 documents, 36 of them deleted, in segments of 512. */
+/** Stores 1,800 documents in segments of 512 and deletes 36 of them. */
 async function make(location: string, options: OpenOptions = {}): Promise<void> {
   await using db = await open(location, { ...options, index: made })
   await db.insertMany(documents)
@@ -38,7 +38,7 @@ async function opened(db: Database) {
 const asMade = { recovered: 0, damage: [], segments: 4 }
 
 for (const store of ['lsm', 'level'] as const) {
-  test(`an index is opened as it was made where nothing else is asked for, and goes on so (${store})`, async () => {
+  test(`an index is opened and continued as it was made if nothing else is requested (${store})`, async () => {
     const location = scratchPath()
     await make(location, { store })
     const choices = [undefined, 'sharded', {}, { segmentBits: 512 }, { hash: 'farmhash' }, { shards: 128 }] as const
@@ -56,7 +56,7 @@ for (const store of ['lsm', 'level'] as const) {
     await assertAnswers(db, 3564)
   })
 
-  test(`a database that is opened to be read needs no options of its index either (${store})`, async () => {
+  test(`a read-only database needs no index options either (${store})`, async () => {
     const location = scratchPath()
     await make(location, { store })
     await using db = await open(location, { readOnly: true })
@@ -70,7 +70,7 @@ for (const [index, segments] of [
   [{ hash: 'murmur' }, 4],
   [{ segmentBits: 2048, hash: 'murmur' }, 1]
 ] as const satisfies readonly (readonly [IndexOptions, number])[]) {
-  test(`${JSON.stringify(index)} builds the index again, once, and keeps what it does not name`, async () => {
+  test(`${JSON.stringify(index)} rebuilds the index, once, and keeps what it does not set`, async () => {
     const location = scratchPath()
     await make(location)
     {
@@ -87,7 +87,7 @@ for (const [index, segments] of [
 }
 
 for (const index of [{ segmentBits: 1024 }, { hash: 'murmur' }] as const satisfies readonly IndexOptions[]) {
-  test(`the index of computed ids is built again for ${JSON.stringify(index)}, too, which is no damage`, async () => {
+  test(`the index of computed ids is rebuilt for ${JSON.stringify(index)}, too, without reporting damage`, async () => {
     const location = scratchPath()
     const ids = { codec: 'reversible', from: 0, to: 100_000 } as const
     await make(location, { ids })
@@ -109,7 +109,7 @@ for (const index of [{ segmentBits: 1024 }, { hash: 'murmur' }] as const satisfi
   })
 }
 
-test('where nothing may be written, an index with another segment size is built in memory, and the stored one stays', async () => {
+test('read-only, an index with another segment size is built in memory, and the stored one stays', async () => {
   const location = scratchPath()
   await make(location, { store: 'level' })
   {
@@ -121,7 +121,7 @@ test('where nothing may be written, an index with another segment size is built 
   assert.equal(await opened(db), asMade)
 })
 
-test('a collection may have been made otherwise than the others', async () => {
+test('a collection may have another segment size and hash than the others', async () => {
   const location = scratchPath()
   {
     await using db = await open(location)
@@ -149,11 +149,11 @@ test('the index of computed ids is opened as it was made, and merges into segmen
   assert.equal(first.damage, [])
   assert.ok(first.segments >= 4)
   assert.equal(await figures({}, 1), first)
-  // The replaced document is read again, into a segment of recent ones.
+  // The replaced document is read again, into a segment of recent documents.
   assert.equal(await figures({}), { ...first, recovered: 1, segments: first.segments + 1 })
 })
 
-test('no command of the command line builds the index of such a database again', () =>
+test('no CLI command rebuilds the index of such a database', () =>
   inTemporaryDirectory(async (path) => {
     await make(path('db'))
     assert.is((await runCli(['count', path('db'), '{"n": 3}'])).stdout.trim(), '36')

@@ -1,4 +1,4 @@
-/** Building an index: beside writes, over what is there, interrupted anywhere; reopening and dropping. */
+/** Building a declared index during writes, over existing documents, with interruptions; reopening and dropping it. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type IndexToCreate, open } from '../../src/index.ts'
@@ -16,13 +16,13 @@ async function assertComplete(db: Database): Promise<void> {
   }
 }
 
-/** Entries of declared indexes in the store, whoever they belong to. */
+/** Counts the entries of all declared indexes in the store. */
 async function entriesIn(store: FailingLevel): Promise<number> {
   const keys = await store.keys({ keyEncoding: 'utf8' }).all()
   return keys.filter((key) => /^!1\.x\d+!/.test(String(key))).length
 }
 
-test('writes go on while an index is built, and none is lost or kept', async () => {
+test('an index built during writes misses no document and keeps no stale entry', async () => {
   const db = await open(scratchPath())
   await db.insertMany(documents(6000))
   let isBuilt = false
@@ -41,7 +41,7 @@ test('writes go on while an index is built, and none is lost or kept', async () 
   await db.close()
 })
 
-test('progress is told; an abort, and a key that is not unique, leave nothing of the index', async () => {
+test('progress is reported; an abort or a duplicate key leaves nothing of the index', async () => {
   const store = new FailingLevel()
   const db = await open(store)
   await db.insertMany(documents(2000))
@@ -68,7 +68,7 @@ test('progress is told; an abort, and a key that is not unique, leave nothing of
   await db.close()
 })
 
-test('a key that was freed while a unique index was built, and is taken by what is gone through later, stays taken', async () => {
+test('a key freed while a unique index is built, and taken again by a later document, stays taken', async () => {
   const db = await open(scratchPath())
   const [first, second] = [10, 1500]
   await db.insertMany(Array.from({ length: 2000 }, (_, i) => ({ _id: i, u: i === second ? first : i })))
@@ -88,14 +88,14 @@ test('a key that was freed while a unique index was built, and is taken by what 
   await db.close()
 })
 
-test('whatever batch of a building fails for good, there is no half index, and the next open clears what is left', async () => {
+test('whichever batch of a build fails, no partial index remains, and the next open removes leftovers', async () => {
   for (let successes = 0; successes < 6; successes++) {
     const store = new FailingLevel()
     const db = await open(store)
     await db.insertMany(documents(1500))
     store.successes = successes
     const outcome = await Promise.allSettled([db.createIndex({ n: 1 })])
-    // The process ends here: nothing is closed, nothing more is written.
+    // As if the process ended here: nothing is closed, nothing more is written.
     store.successes = Number.POSITIVE_INFINITY
     const bytes = await store.iterator({ keyEncoding: 'view', valueEncoding: 'view' }).all()
     const copy = new FailingLevel()
@@ -114,7 +114,7 @@ test('whatever batch of a building fails for good, there is no half index, and t
   }
 })
 
-test('an index is there after a reopen and follows writes; dropped, it is gone for good', async () => {
+test('an index survives a reopen and follows writes; a dropped one is gone for good', async () => {
   const location = scratchPath()
   let db = await open(location)
   await db.insertMany(documents(500))
@@ -141,7 +141,7 @@ test('an index is there after a reopen and follows writes; dropped, it is gone f
   await db.close()
 })
 
-test('several indexes are made by one call and dropped by another, and lists of them are told as promises, too', async () => {
+test('createIndexes() creates several indexes, dropIndexes() drops all, indexes() returns a promise', async () => {
   const location = scratchPath()
   const db = await open(location)
   await db.insertMany(documents(100))
@@ -182,7 +182,7 @@ test('several indexes are made by one call and dropped by another, and lists of 
   await rejects(again.drop(), 'IllegalOperation')
 })
 
-test('of several indexes nothing is made where one is malformed, and those before it where one cannot be built', async () => {
+test('createIndexes() creates none if one is malformed, and keeps earlier ones if one cannot be built', async () => {
   await using db = await open('indexes', { store: 'memory' })
   await db.insertMany(documents(100))
   const malformed: readonly (readonly [unknown, RegExp])[] = [
@@ -211,7 +211,7 @@ test('of several indexes nothing is made where one is malformed, and those befor
   await rejects(db.createIndexes([{ key: { n: 1 } }], { signal: AbortSignal.abort() }), 'Aborted')
 })
 
-test('indexes that are dropped together leave nothing in the store, whatever fails', async () => {
+test('dropIndexes() leaves nothing in the store, whichever write fails', async () => {
   for (let failing = 0; ; failing++) {
     const store = new FailingLevel()
     const db = await open(store)
@@ -237,7 +237,7 @@ test('indexes that are dropped together leave nothing in the store, whatever fai
   }
 })
 
-test('the option background of MongoDB is accepted and has no effect', async () => {
+test('createIndex() accepts the option background of MongoDB, which has no effect', async () => {
   await using db = await open('indexes', { store: 'memory' })
   assert.is(await db.createIndex({ n: 1 }, { background: true }), 'n_1')
   assert.equal(await db.createIndexes([{ key: { m: 1 }, background: false }]), ['m_1'])
@@ -245,7 +245,7 @@ test('the option background of MongoDB is accepted and has no effect', async () 
   await rejects(db.createIndex({ k: 1 }, { background: 'yes' as never }), 'BadValue')
 })
 
-test('a collection drops itself', async () => {
+test('drop() drops the collection', async () => {
   await using db = await open('indexes', { store: 'memory' })
   const other = db.collection('other')
   assert.is(await other.drop(), false)
@@ -261,7 +261,7 @@ test('a collection drops itself', async () => {
   assert.is(await db.countDocuments(), 0)
 })
 
-test('documents with parallel arrays are refused, and refuse the index', async () => {
+test('documents with parallel arrays are refused, and prevent creating the index', async () => {
   const db = await open(scratchPath())
   await db.insertOne({ _id: 1, a: [1], b: [2] })
   await rejects(db.createIndex({ a: 1, b: 1 }), 'CannotIndexParallelArrays')
@@ -273,7 +273,7 @@ test('documents with parallel arrays are refused, and refuse the index', async (
   await db.close()
 })
 
-test('calls that ask for the same index at once build it once, and all of them have its name', async () => {
+test('concurrent createIndex() calls for the same index build it once, and all return its name', async () => {
   const db = await open(scratchPath())
   await db.insertMany(documents(3000))
   const calls: number[] = []
@@ -287,7 +287,7 @@ test('calls that ask for the same index at once build it once, and all of them h
   await db.close()
 })
 
-test('other options, or another name, are a conflict also while an index is built', async () => {
+test('other options or another name conflict even while the index is being built', async () => {
   const db = await open(scratchPath())
   await db.insertMany(documents(1000))
   const building = db.createIndex({ n: 1 })
@@ -298,7 +298,7 @@ test('other options, or another name, are a conflict also while an index is buil
   await db.close()
 })
 
-test('where the building that was waited for fails, the waiting call builds the index, and fails by itself', async () => {
+test('if the build it waits for fails, a createIndex() call builds the index itself, and fails by itself', async () => {
   const store = new FailingLevel()
   const db = await open(store)
   await db.insertMany(documents(2000))
@@ -315,7 +315,7 @@ test('where the building that was waited for fails, the waiting call builds the 
   await db.close()
 })
 
-test('a signal ends the waiting for an index that another call builds, and not its building', async () => {
+test("a signal ends a createIndex() that waits for another call's build, but not the build", async () => {
   const db = await open(scratchPath())
   await db.insertMany(documents(3000))
   const controller = new AbortController()
@@ -323,7 +323,7 @@ test('a signal ends the waiting for an index that another call builds, and not i
   const building = db.createIndex({ n: 1 }, { onProgress: () => controller.abort() }).then(() => {
     isBuilt = true
   })
-  // One that fires while the call has yet to find out that there is an index to wait for.
+  // Aborts before the call knows that there is an index to wait for.
   const early = new AbortController()
   const earlier = rejects(db.createIndex({ n: 1 }, { signal: early.signal }), 'Aborted')
   early.abort()
@@ -338,7 +338,7 @@ test('a signal ends the waiting for an index that another call builds, and not i
   await db.close()
 })
 
-test('dropping the index or its collection, and closing, leave no call that waits for ever', async () => {
+test('dropping the index or its collection, or closing, leaves no createIndex() waiting for ever', async () => {
   for (const interrupt of ['dropIndex', 'drop', 'close'] as const) {
     const db = await open(scratchPath())
     await db.insertMany(documents(3000))

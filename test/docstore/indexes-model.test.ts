@@ -1,6 +1,6 @@
 /**
- * Random writes under several declared indexes: every question is answered by each index as by a full scan, through
- * updates, deletes, indexes that come and go, and reopens.
+ * Random writes under several declared indexes: each index answers every filter as a full scan does, through updates,
+ * deletions, creating and dropping indexes, and reopens.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -40,7 +40,7 @@ function sample<T>(arbitrary: fc.Arbitrary<T>, count: number): T[] {
   return fc.sample(arbitrary, { numRuns: count, seed: below(2 ** 31) })
 }
 
-/** A question that indexes can help with: conditions on their paths, with values that documents have. */
+/** A filter that indexes can help with: conditions on their paths, with values that documents have. */
 function question(values: readonly unknown[]): Document {
   const paths = ['a', 'b', 'c', 'a.b', 'a.c', 'version']
   const value = (): unknown => (below(4) === 0 ? below(3) : values[below(values.length)])
@@ -69,7 +69,7 @@ function question(values: readonly unknown[]): Document {
   return below(4) === 0 ? { $and: [filter, { [paths[below(paths.length)]!]: { $ne: value() } }] } : filter
 }
 
-/** Scalars and objects on any path. */
+/** Scalars and objects on all paths. */
 function valuesIn(document: unknown): unknown[] {
   if (Array.isArray(document)) return document.flatMap(valuesIn)
   if (!isPlainObject(document)) return document === undefined ? [] : [document]
@@ -85,7 +85,7 @@ function compiles(filter: unknown): filter is Document {
   }
 }
 
-/** What a write is refused for is the claim of other tests. */
+/** Which writes are refused is tested elsewhere. @returns whether the write succeeded */
 async function attempt(write: Promise<unknown>): Promise<boolean> {
   try {
     await write
@@ -124,7 +124,7 @@ async function assertHinted(db: Database, filter: Document, hint: string, expect
     assert.equal(idsOf(await db.find(filter, { hint }).toArray()), expected, `${hint}: ${where}`)
     assert.is(await db.countDocuments(filter, { hint }), expected.length, `${hint}, count: ${where}`)
   } catch (error) {
-    // A sparse index does not hold every match of every filter, and says so.
+    // A sparse index may lack matches of some filters, and then the hint is refused.
     if (!(error instanceof PetalError) || error.codeName !== 'BadValue') throw error
     assert.match(error.message, /sparse/)
   }
@@ -136,7 +136,7 @@ async function assertSorted(db: Database, filter: Document, spec: SortSpec, wher
   try {
     expected = await db.find(filter, { sort: spec, hint: 'scan' }).toArray()
   } catch (error) {
-    // Parallel arrays cannot be sorted by; an index that holds the documents has none.
+    // Sorting by parallel arrays is an error; documents in the index have none.
     if (error instanceof PetalError && error.codeName === 'BadValue') return
     throw error
   }
@@ -154,7 +154,7 @@ for (const [name, profile, index] of [
   ['plain', plain, 'sharded'],
   ['adversarial', adversarial, 'none']
 ] as const) {
-  test(`${name} documents, index '${index}': declared indexes answer as a scan does, whatever is written`, async () => {
+  test(`${name} documents, index '${index}': declared indexes answer like a scan, whatever is written`, async () => {
     const location = scratchPath()
     const options = { index: { kind: index, segmentBits: 512 } } as const
     let db = await open(location, options)
@@ -165,7 +165,7 @@ for (const [name, profile, index] of [
     ]
     let nextId = 0
     for (let round = 0; round < 3; round++) {
-      // Some are there before the documents, some come later, some go and come again.
+      // Some are created before the documents, some later, and some are dropped and created again.
       for (const [i, [spec, settings]] of specs.entries()) {
         if (below(2) === 0 || (round === 0 && i === 0)) await attempt(db.createIndex(spec, settings))
       }

@@ -1,4 +1,4 @@
-/** When a declared index is used, how, and what explain() says of it. */
+/** When and how a declared index is used, and what explain() says about it. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Explanation, open, type PlanStage } from '../../src/index.ts'
@@ -30,7 +30,7 @@ function stagesOf({ queryPlanner }: Explanation): PlanStage[] {
 
 const namesOf = (explanation: Explanation): string[] => stagesOf(explanation).map(({ stage }) => stage)
 
-test('a prefix, a range and a list of values read the entries of their answer and no more', async () => {
+test('a prefix, a range or a list of values reads only the entries of the result', async () => {
   for (const [filter, indexName, keys] of [
     [{ user: 7 }, 'user_1_at_-1', 20],
     [{ user: 7, at: { $gte: 0, $lt: 10_000 } }, 'user_1_at_-1', 20],
@@ -49,7 +49,7 @@ test('a prefix, a range and a list of values read the entries of their answer an
   }
 })
 
-test('an order is walked, in either direction, and nothing is sorted', async () => {
+test('sorting by an index walks it in either direction, and sorts nothing', async () => {
   for (const [filter, sort] of [
     [{}, { at: 1 }],
     [{}, { at: -1 }],
@@ -66,7 +66,7 @@ test('an order is walked, in either direction, and nothing is sorted', async () 
   }
 })
 
-test('a range over most documents is left to the other index, and so is an order that excludes too much', async () => {
+test('a range over most documents does not use a declared index, nor does an order that skips too many', async () => {
   assert.not(namesOf(await db.find({ at: { $gte: 10 } }).explain()).includes('IXSCAN'))
   const rare = await db
     .find({ _id: { $gte: 100, $lt: 103 }, list: { $size: 2 } }, { sort: { at: 1 }, limit: 2 })
@@ -74,7 +74,7 @@ test('a range over most documents is left to the other index, and so is an order
   assert.ok(rare.executionStats.totalDocsExamined < count / 2, `${rare.executionStats.totalDocsExamined}`)
 })
 
-test('documents sort by elements that a filter does not ask for', async () => {
+test('documents sort by elements that the filter excludes', async () => {
   const options = { sort: { list: 1 }, limit: 3 } as const
   const filter = { list: { $gte: 18 } }
   const smallest = (found: readonly Record<string, unknown>[]) =>
@@ -86,7 +86,7 @@ test('documents sort by elements that a filter does not ask for', async () => {
   assert.is(namesOf(await db.find({}, options).explain()).at(-1), 'IXSCAN')
 })
 
-test('two conditions on an array may be met by two elements, unless $elemMatch asks for one', async () => {
+test('two conditions on an array may be met by two elements, unless $elemMatch demands one', async () => {
   const between = { list: { $gt: 9, $lt: 12 } }
   assert.is(await db.countDocuments(between), await db.countDocuments(between, { hint: 'scan' }))
   assert.ok((await db.countDocuments(between)) > 0)
@@ -94,14 +94,14 @@ test('two conditions on an array may be met by two elements, unless $elemMatch a
   assert.is(explanation.executionStats.totalKeysExamined, count / 10)
 })
 
-test('exact entries are counted without a document', async () => {
+test('exact entries are counted without reading a document', async () => {
   assert.is(await db.countDocuments({ user: 7 }), 20)
   assert.is(await db.countDocuments({ at: { $lt: 500 } }), 500)
   assert.is(await db.countDocuments({ at: null }), 0)
   assert.is(await db.countDocuments({ user: 7 }, { skip: 5, limit: 10 }), 10)
 })
 
-test('hint takes a name or a key pattern; what names no index is refused', async () => {
+test('hint takes a name or a key pattern, and one that names no index is refused', async () => {
   const named = await db.find({ user: 7 }, { hint: 'at_1' }).explain()
   assert.is(stagesOf(named).at(-1)?.indexName, 'at_1')
   assert.is(named.executionStats.nReturned, 20)
@@ -112,7 +112,7 @@ test('hint takes a name or a key pattern; what names no index is refused', async
   await rejects(db.find({}, { hint: 5 as never }).toArray(), 'BadValue')
 })
 
-test('stats tell of every declared index', async () => {
+test('stats() lists every declared index', async () => {
   const [collection] = (await db.stats()).collections
   assert.equal(
     collection?.declared.map(({ name, multikey }) => [name, multikey]),
@@ -125,7 +125,7 @@ test('stats tell of every declared index', async () => {
   )
 })
 
-test('what cannot be an index is refused with its reason', async () => {
+test('invalid indexes are refused with a matching error', async () => {
   for (const spec of [{}, { a: 2 }, { 'a..b': 1 }, { $a: 1 }, 5, [], { '__proto__.a': 1 }]) {
     await rejects(db.createIndex(spec as never), 'BadValue')
   }

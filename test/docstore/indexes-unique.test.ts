@@ -1,4 +1,4 @@
-/** A unique index holds at every instant, on every kind of store, and what it refuses leaves nothing behind. */
+/** A unique index holds at every moment, on every kind of store, and a refused write leaves nothing behind. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BulkWriteError, type Database, open, type PetalError } from '../../src/index.ts'
@@ -12,7 +12,7 @@ const stores = {
   async: () => open(new AsyncLevel())
 }
 
-/** What the index says of itself, and of the documents. */
+/** Checks that the index holds all documents, each key once. */
 async function assertSound(db: Database): Promise<void> {
   const all = await db.find({}, { hint: 'scan' }).toArray()
   assert.equal(await db.find({}, { hint: 'u_1' }).toArray(), all)
@@ -33,7 +33,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
       }
     })
 
-  claim('of 32 concurrent inserts of one key one wins, and the others are told which key it is', async (db) => {
+  claim('of 32 concurrent inserts of one key one succeeds, and the other errors name the key', async (db) => {
     const inserts = Array.from({ length: 32 }, (_, i) => db.insertOne({ _id: i, u: 'one' }))
     const refused = (await Promise.allSettled(inserts)).flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason as PetalError] : []
@@ -46,7 +46,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.is(await db.countDocuments({ u: 'one' }), 1)
   })
 
-  claim('concurrent insertMany of overlapping keys store each once', async (db) => {
+  claim('concurrent insertMany() calls with overlapping keys store each once', async (db) => {
     const runs = [0, 300, 600].map((from) =>
       db.insertMany(
         Array.from({ length: 600 }, (_, i) => ({ u: from + i, run: from })),
@@ -57,7 +57,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.is(await db.countDocuments({}), 1200)
   })
 
-  claim('within one batch the first of a key wins; numbers of all kinds are one, missing is null', async (db) => {
+  claim('within a batch the first of equal keys is stored; numbers equal by value, missing equals null', async (db) => {
     const documents = [{ u: 1 }, { u: 1n }, { u: null }, { a: 1 }, { u: [5, 5, 6] }, { u: 6 }, { u: '1' }]
     try {
       await db.insertMany(documents, { ordered: false })
@@ -75,7 +75,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.is(await db.countDocuments({}), 4)
   })
 
-  claim('an update to a taken key changes nothing; keys that updates and deletes free can be taken', async (db) => {
+  claim('an update to a taken key changes nothing; keys freed by updates and deletions can be taken', async (db) => {
     await db.insertMany([
       { _id: 1, u: 'a' },
       { _id: 2, u: 'b' },
@@ -92,7 +92,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     await rejects(db.updateOne({ _id: 9 }, { $set: { u: 'c' } }, { upsert: true }), 'DuplicateKey')
   })
 
-  claim('updateMany stops where a key is taken, and keeps what it did before', async (db) => {
+  claim('updateMany() stops at a taken key, and keeps its earlier changes', async (db) => {
     await db.insertMany([3, 2, 1, 10, 20, 21].map((u, _id) => ({ _id, u })))
     await rejects(db.updateMany({}, { $inc: { u: 1 } }), 'DuplicateKey')
     assert.equal(
@@ -101,7 +101,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     )
   })
 
-  claim('an import skips the lines that hold no document, whatever is wrong with them', async (db) => {
+  claim('an import skips bad lines, whatever is wrong with them', async (db) => {
     const nested = `${'['.repeat(150)}${']'.repeat(150)}`
     const bad = ['"__proto__":1', `"a":${nested}`, '"a":{"$date":"x"}', '"a":', '"u":0', '"_id":0']
     const lines = [
@@ -122,7 +122,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
   })
 }
 
-test('a batch that the store refuses frees the keys it had taken', async () => {
+test('a batch that the store refuses frees its keys', async () => {
   const store = new FailingLevel()
   const db = await open(store)
   await db.createIndex({ u: 1 }, { unique: true })

@@ -1,12 +1,12 @@
-/** Inserts let the event loop turn however small, large or bad the documents are. */
+/** Inserts let the event loop turn, however small, large or bad the documents are. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BulkWriteError, type Document, open } from '../../src/index.ts'
 
-/** How often the loop turns while documents are inserted, were every look at the clock 3 ms after the one before. */
+/** How often the loop turns during inserts if the clock advances 3 ms each time it is read. */
 async function turnsOf(documents: readonly Document[]): Promise<number> {
   const db = await open('unused', { store: 'memory' })
-  // The first ones are looked at one by one.
+  // The first documents are checked one by one.
   await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: `first ${i}` })))
   const { now } = performance
   let time = now.call(performance)
@@ -33,17 +33,17 @@ async function turnsOf(documents: readonly Document[]): Promise<number> {
   return turns
 }
 
-test('documents of a hundred characters: a turn is due for every eight', async () => {
+test('inserting documents of a hundred characters allows a turn after every eight', async () => {
   const turns = await turnsOf(Array.from({ length: 2000 }, (_, i) => ({ _id: i, text: 'x'.repeat(80) })))
   assert.ok(turns >= 250, `${turns} turns`)
 })
 
-test('documents of thousands: a turn is due for each', async () => {
+test('inserting documents of thousands of characters allows a turn after each', async () => {
   const turns = await turnsOf(Array.from({ length: 200 }, (_, i) => ({ _id: i, text: 'x'.repeat(5000) })))
   assert.ok(turns >= 200, `${turns} turns`)
 })
 
-test('documents that are refused: a turn is due for each', async () => {
+test('inserting refused documents allows a turn after each', async () => {
   const cyclic = (): Document => {
     const document: Document = {}
     document.self = document

@@ -1,6 +1,6 @@
 /**
- * Run as a process of its own: inserts, updates and deletes until it is killed. Each acknowledged write is one line in
- * the log: `+id` stored, `=id` updated, `-id` deleted. Says `ready` when the first is acknowledged.
+ * Runs as a process of its own: inserts, updates and deletes until it is killed. Each acknowledged write is one line in
+ * the log: `+id` stored, `=id` updated, `-id` deleted. Prints `ready` once the first is acknowledged.
  */
 import { openSync, writeSync } from 'node:fs'
 import { open } from '../../src/index.ts'
@@ -10,7 +10,7 @@ const db = await open(location, { ids: ids as 'table' | 'reversible', index: { s
 const from = (await db.estimatedDocumentCount()) + Number(offset)
 const document = (id: number) => ({ _id: id, n: id % 7, text: `text of ${id}`, tags: [id % 3, id % 5], version: 0 })
 
-// A file and not a pipe: a pipe that the reader does not empty in time refuses to be written.
+// A file, because writing to a pipe fails if its reader is too slow.
 const file = openSync(log, 'w')
 let isFirst = true
 function acknowledge(lines: string): void {

@@ -1,4 +1,4 @@
-/** A cursor sees the state at its first pull, and nothing is decided between a read and its write. */
+/** A cursor sees the state at its first pull, and no other write comes between a write's read and its commit. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open, type PetalError } from '../../src/index.ts'
@@ -36,7 +36,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.is(await db.countDocuments(), 1)
   })
 
-  claim('concurrent insertMany of overlapping ids store each id once', async (db) => {
+  claim('concurrent insertMany() calls with overlapping ids store each id once', async (db) => {
     const runs = [0, 50, 100, 150].map((from) =>
       db.insertMany(
         Array.from({ length: 150 }, (_, i) => ({ _id: ((from + i) * 7919) % 1000, from })),
@@ -54,20 +54,20 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.is(ids.length, 300)
   })
 
-  claim('updateMany that changes the field it filters on touches each document once', async (db) => {
+  claim('updateMany() that changes the field it filters on touches each document once', async (db) => {
     await db.insertMany(Array.from({ length: 2500 }, (_, i) => ({ _id: i, n: 0 })))
     const { matchedCount, modifiedCount } = await db.updateMany({ n: { $gte: 0 } }, { $inc: { n: 1 } })
     assert.equal([matchedCount, modifiedCount], [2500, 2500])
     assert.is(await db.countDocuments({ n: 1 }), 2500)
   })
 
-  claim('concurrent increments are all kept', async (db) => {
+  claim('no concurrent increment is lost', async (db) => {
     await db.insertOne({ _id: 1, n: 0 })
     await Promise.all(Array.from({ length: 40 }, () => db.updateOne({ _id: 1 }, { $inc: { n: 1 } })))
     assert.equal(await db.get(1), { _id: 1, n: 40 })
   })
 
-  claim('one of many concurrent upserts inserts', async (db) => {
+  claim('only one of many concurrent upserts inserts', async (db) => {
     const results = await Promise.all(
       Array.from({ length: 10 }, () => db.updateOne({ key: 'k' }, { $inc: { n: 1 } }, { upsert: true }))
     )
@@ -75,7 +75,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.is((await db.findOne({ key: 'k' }))?.n, 10)
   })
 
-  claim('a cursor sees exactly its snapshot while everything changes under it', async (db) => {
+  claim('a cursor sees exactly its snapshot despite concurrent changes', async (db) => {
     const initial = Array.from({ length: 3000 }, (_, i) => ({ _id: i, kind: i % 3, text: `document ${i}` }))
     await db.insertMany(initial)
     const wanted = initial.filter(({ kind }) => kind === 1)
@@ -97,7 +97,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.is(await db.countDocuments({ kind: 1 }), 500)
   })
 
-  claim('a document under update is seen once by every reader, at every instant', async (db) => {
+  claim('every read during updates sees each document exactly once', async (db) => {
     const seed = testSeed()
     const random = randomFrom(seed)
     const count = 60
@@ -118,7 +118,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
         const id = Math.floor(random() * count)
         assert.is((await db.get(id))?._id, id, 'get')
         assert.is((await db.findOne({ _id: id }))?._id, id, 'findOne')
-        // The reader must not keep the writer from its turn.
+        // Gives the writer its turn.
         await new Promise((resolve) => setImmediate(resolve))
       }
     }
@@ -126,7 +126,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
   })
 }
 
-test('writes that were called first are decided first, whatever their kind', async () => {
+test('writes of all kinds take effect in the order of the calls', async () => {
   const db = await open(new SlowLevel())
   await db.insertOne({ _id: 0 })
   const outcomes = await Promise.allSettled([
@@ -145,10 +145,10 @@ test('writes that were called first are decided first, whatever their kind', asy
   await db.close()
 })
 
-test('a document whose _id changes while the store is asked for it is refused', async () => {
+test('a document whose _id changes during the lookup in the store is refused', async () => {
   const level = new AskingLevel()
   const db = await open(level)
-  // The store is asked for ids that are not greater than all before.
+  // The store is only asked for ids that are not the greatest so far.
   await db.insertOne({ _id: { a: 9 } })
   const plain: { _id: unknown } = { _id: 1 }
   const nested = { _id: { a: 1 } }

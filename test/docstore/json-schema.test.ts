@@ -1,4 +1,4 @@
-/** `$jsonSchema` asked of databases: through the index as by a scan, in pipelines and in writes. */
+/** `$jsonSchema` in queries, through the index and by a scan, in pipelines and in writes. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -59,7 +59,7 @@ test('reads, pipelines and writes take a schema', async () => {
   await db.close()
 })
 
-test('an upsert takes nothing from a schema', async () => {
+test('an upsert takes no fields from a schema', async () => {
   const db = await opened([])
   const filter = { $jsonSchema: { required: ['a'], properties: { a: { enum: [1] } } } }
   await db.updateOne(filter, { $set: { b: 2 } }, { upsert: true })
@@ -68,7 +68,7 @@ test('an upsert takes nothing from a schema', async () => {
   await db.close()
 })
 
-test('the index looks at what the schema requires', async () => {
+test('the index narrows down to documents that have what the schema requires', async () => {
   const db = await opened(
     Array.from({ length: 2000 }, (_, i) => (i % 100 === 0 ? { kind: 'rare', n: i } : { kind: 'usual' }))
   )
@@ -83,7 +83,7 @@ test('the index looks at what the schema requires', async () => {
   await db.close()
 })
 
-test('a declared index serves what the schema requires', async () => {
+test('a declared index serves the bounds of a schema', async () => {
   const db = await opened(Array.from({ length: 500 }, (_, i) => ({ n: i })))
   await db.createIndex({ n: 1 })
   const filter = { $jsonSchema: { required: ['n'], properties: { n: { type: 'number', minimum: 100, maximum: 102 } } } }
@@ -97,7 +97,7 @@ test('a declared index serves what the schema requires', async () => {
 async function checkRandom(profile: Profile, options: object): Promise<void> {
   const db = await opened([], options)
   for (const [i, { _id: _, ...document }] of fc.sample(documents(profile), { numRuns: 700, seed }).entries()) {
-    // Some cannot be stored: keys that begin with $.
+    // Documents with keys that begin with $ cannot be stored.
     await db.insertOne({ ...document, _id: i }).catch(() => undefined)
   }
   const stored = await db.find().toArray()
@@ -116,9 +116,9 @@ async function checkRandom(profile: Profile, options: object): Promise<void> {
 }
 
 for (const [name, profile] of Object.entries({ adversarial, plain })) {
-  test(`${name} documents: index and scan find what passes`, () => checkRandom(profile, {}))
+  test(`${name} documents: index and scan find what passes the schema`, () => checkRandom(profile, {}))
 }
 
-test('so do filters in the tables of the store', () => checkRandom(adversarial, { index: 'embedded' }))
+test('value filters find what passes the schema, too', () => checkRandom(adversarial, { index: 'embedded' }))
 
 test.run()

@@ -1,4 +1,4 @@
-/** What an index that may not write reads is what it would read if it might. */
+/** An index that must not write reads the records that it would have written. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { KeptIndexRecords } from '../../src/docstore/store/kept-index-records.ts'
@@ -20,7 +20,7 @@ async function recordsOf(store: IndexStore, from: number, to: number): Promise<s
   return records
 }
 
-test('records are read as if they had been written, and the store keeps its own', async () => {
+test('records read as if they had been written, and the store is unchanged', async () => {
   for (let round = 0; round < 60; round++) {
     const random = randomFrom(seed + round)
     const any = (below: number): number => Math.floor(random() * below)
@@ -52,7 +52,7 @@ test('records are read as if they had been written, and the store keeps its own'
   }
 })
 
-test('what is written is copied, and so is what is read', async () => {
+test('values are copied when written and when read', async () => {
   const kept = new KeptIndexRecords(new MemoryStore())
   const value = new Uint8Array([1, 2])
   await kept.write([{ key: key(1), value }])

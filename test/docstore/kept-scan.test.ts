@@ -1,4 +1,4 @@
-/** Reads of many documents, some of which are kept decoded: no answer and no count tells which. */
+/** Reads of many documents return and count the same whether or not some of them are cached. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
@@ -21,7 +21,7 @@ function numbered(n: number, random: () => number): Numbered {
   return { _id: n, n, kind: n % 2 === 0 ? 'even' : 'odd', text: n % 977 === 5 ? `${text} thor` : text }
 }
 
-/** Certain ones, ones to be confirmed, ones that bytes rule out, and both together. */
+/** Certain documents, documents to confirm, documents excluded by their bytes, and combinations. */
 const queries: readonly (readonly [Document, (one: Numbered) => boolean])[] = [
   [{}, () => true],
   [{ kind: 'even' }, ({ kind }) => kind === 'even'],
@@ -40,7 +40,7 @@ const queries: readonly (readonly [Document, (one: Numbered) => boolean])[] = [
   [{ $where: ({ n }: Document) => (n as number) % 7 === 2 }, ({ n }) => n % 7 === 2]
 ]
 
-test('scans over kept documents and others find the same, in the same order, as scans over none', async () => {
+test('scans over partly cached documents return the same, in the same order, as scans without a cache', async () => {
   const seed = Number(process.env.SEED ?? 20261123)
   const random = randomFrom(seed)
   const lsm = { writeBufferSize: 128 * 1024, cacheSize: 64 * 1024, blockSize: 512 }
@@ -52,7 +52,7 @@ test('scans over kept documents and others find the same, in the same order, as 
   let fresh = count
   for (let round = 0; round < 6; round++) {
     const shown = `seed ${seed}, round ${round}`
-    // A run of documents is kept, longer ones in some rounds, and some here and there.
+    // Caches a range of documents, of different length in each round, and some others here and there.
     const from = Math.floor(random() * end)
     const to = from + Math.floor(random() ** 2 * end)
     const every = 2 + Math.floor(random() * 30)
@@ -89,11 +89,11 @@ test('scans over kept documents and others find the same, in the same order, as 
   }
 })
 
-test('what Object.prototype gets between two documents of a cursor changes none of those to come', async () => {
+test('a later addition to Object.prototype does not affect the remaining documents of a cursor', async () => {
   await using db = await open(temporaryDirectory())
   const stored = Array.from({ length: 400 }, (_, n) => ({ _id: n, third: n % 3, kind: { late: 'own' } }))
   await db.insertMany(stored)
-  // By key, and in a scan: all of them kept, and copied by constructors.
+  // By key and by a scan: all of them are cached, and copied by constructors.
   for (const filter of [{ third: 1 }, {}]) {
     for (let i = 0; i < 3; i++) await db.find(filter).toArray()
     const found: Document[] = []

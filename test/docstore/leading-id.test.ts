@@ -1,4 +1,4 @@
-/** The `_id` that is read from a line's first bytes, and its key, are those of the document. */
+/** The `_id` read from the first bytes of a line or record, and its key, are those of the document. */
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -35,7 +35,7 @@ const spellings: fc.Arbitrary<(text: string) => string> = fc.constantFrom(
   (text) => text.slice(0, -1)
 )
 
-/** Undefined for what is no line of an import. */
+/** Undefined for a line that is not JSON. */
 function parsed(line: string): unknown {
   try {
     return (JSON.parse(line) as { _id: unknown })._id
@@ -44,7 +44,7 @@ function parsed(line: string): unknown {
   }
 }
 
-test("an _id that is read from bytes is the document's, and so is its key", () => {
+test("an _id read from a line's bytes is the document's, and so is its key", () => {
   let found = 0
   fc.assert(
     fc.property(ids, spellings, fc.boolean(), fc.nat(40), (id, spell, isAlone, before) => {
@@ -55,7 +55,7 @@ test("an _id that is read from bytes is the document's, and so is its key", () =
       const document = parsed(line)
       const read = JsonRecord.ofLine(bytes.subarray(before, end))
       assert.is(read !== undefined, idEnd >= 0)
-      // What is no JSON is found out later.
+      // Invalid JSON is detected later.
       if (read === undefined || document === undefined) return
       found++
       assert.is(read.id, document)
@@ -68,7 +68,7 @@ test("an _id that is read from bytes is the document's, and so is its key", () =
   assert.ok(found > runs / 10, `${found} of ${runs}`)
 })
 
-test("an _id that is read from a record's bytes is the document's, and so is its key", () => {
+test("an _id read from a record's bytes is the document's, and so is its key", () => {
   let found = 0
   const objectIds = fc.uint8Array({ minLength: 12, maxLength: 12 }).map((bytes) => new ObjectId(bytes))
   fc.assert(
@@ -95,7 +95,7 @@ test("an _id that is read from a record's bytes is the document's, and so is its
   assert.ok(found > runs / 4, `${found} of ${runs}`)
 })
 
-test('a line with an ObjectId in front, as mongoexport writes it, is a record of the same document', () => {
+test('a line that begins with an ObjectId, as mongoexport writes it, is a record of the same document', () => {
   const hex = '65a1b2c3d4e5f60718293a4b'
   const lines: readonly (readonly [line: string, isRecord: boolean])[] = [
     [`{"_id":{"$oid":"${hex}"}}`, true],
@@ -118,7 +118,7 @@ test('a line with an ObjectId in front, as mongoexport writes it, is a record of
     const document = readDocument(bytes)
     assert.equal(record.id, new ObjectId(hex))
     assert.equal(record.parse(), document)
-    // As a record, whether it has wrappers or not.
+    // Stored as a record, with or without wrappers.
     const form = line.includes('$date') ? 'wrapped' : 'objectId'
     assert.is(record.form, form === 'wrapped' ? 'extended' : 'extendedObjectId')
     const stored = record.record(form, new RecordArena('kept'))
@@ -129,7 +129,7 @@ test('a line with an ObjectId in front, as mongoexport writes it, is a record of
   assert.throws(() => twice?.parse(), /more than one _id/)
 })
 
-test('whatever stands behind a line is no part of its _id', () => {
+test('bytes after the end of a line are not taken for part of its _id', () => {
   for (const [line, rest] of [
     ['{"_id":12', '3,"a":1}'],
     ['{"_id":123', ',"a":1}'],
@@ -145,7 +145,7 @@ test('whatever stands behind a line is no part of its _id', () => {
   }
 })
 
-test('the smallest and the greatest of keys are known in any order, and whether two are the same', () => {
+test('the smallest and greatest keys are known in any order, and whether all are different', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(fc.nat(50), fc.string({ maxLength: 3 })), { minLength: 1, maxLength: 40 }),

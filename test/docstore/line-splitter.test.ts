@@ -23,7 +23,7 @@ test('lines are the same however the bytes arrive', () => {
       const text = parts.join('')
       const expected = text.split('\n').map((line) => line.replace(/\r$/, ''))
       if (text === '' || text.endsWith('\n')) expected.pop()
-      // Cuts inside of a character as well as between characters.
+      // Cuts within characters as well as between them.
       const bytes = Buffer.from(text)
       const bytewise = Array.from(bytes, (byte) => Uint8Array.of(byte))
       assert.equal(texts(split([bytes])), expected)
@@ -39,12 +39,12 @@ test('lines are numbered from one, empty ones included', () => {
   assert.equal(numbers, [1, 2, 3, 4])
 })
 
-test('a byte order mark belongs to no line, and only the first has one', () => {
+test('a byte order mark is dropped at the start, and kept anywhere else', () => {
   const mark = Buffer.from('\ufeff')
   assert.equal(texts(split([mark, Buffer.from('a\n'), mark])), ['a', '\ufeff'])
 })
 
-test('a line that is too long is counted, not kept', () => {
+test('a line that is too long is counted, but not kept', () => {
   const chunk = Buffer.alloc(64, 'x')
   const lines = split([Buffer.from('a\n'), ...Array.from({ length: 10 }, () => chunk), Buffer.from('\nb\n')], 100)
   assert.equal(texts(lines), ['a', '640 bytes', 'b'])
@@ -52,7 +52,7 @@ test('a line that is too long is counted, not kept', () => {
   assert.equal(texts(split([Buffer.from(`a\n${'x'.repeat(101)}\nb\n`)], 100)), ['a', '101 bytes', 'b'])
 })
 
-test('a line that is called UTF-8 is, whatever stands around it', () => {
+test('a line reported as UTF-8 is valid UTF-8, whatever surrounds it', () => {
   const bytes = fc.uint8Array({ maxLength: 6 })
   const text = fc.string({ unit: 'grapheme', maxLength: 6 }).map((each) => Buffer.from(each))
   const chunks = fc.array(fc.array(fc.oneof({ weight: 20, arbitrary: text }, bytes, fc.constant(Buffer.from('\n')))))

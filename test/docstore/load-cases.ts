@@ -1,4 +1,4 @@
-/** Imports that build segments in threads, of few lines: what the tests of them share. */
+/** Shared by the tests of imports with threads: small segments, documents and checks. */
 import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import type { Store } from '../../src/docstore/options.ts'
@@ -7,7 +7,7 @@ import { type Database, type Document, type OpenOptions, open } from '../../src/
 import { LsmLevel } from '../../src/lsm/lsm-level.ts'
 import { scratchPath } from './scratch.ts'
 
-/** Lines of a unit. */
+/** Lines per unit. */
 export const unitLines = 512
 export const smallSegments = { index: { segmentBits: unitLines } } as const
 
@@ -15,11 +15,11 @@ export interface LoadedDatabase extends AsyncDisposable {
   readonly db: Database
   readonly location: string
   readonly store: LsmLevel<unknown, unknown>
-  /** Tables that were taken in as threads have written them. */
+  /** Tables written by threads that the store took in. */
   readonly ingestedTables: number
 }
 
-/** A database over a store that can be asked how many tables it took in. */
+/** A database over a store that counts the tables it takes in. */
 export async function openCounted(location = scratchPath(), options: OpenOptions = {}): Promise<LoadedDatabase> {
   const store = new LsmLevel<unknown, unknown>(location, lsmOptions())
   const db = await open(store as unknown as Store, { ...smallSegments, ...options })
@@ -56,7 +56,7 @@ export function tweetLines(from: number, to: number): string {
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** A source of which nobody knows how long it is: its units are as large as segments. */
+/** A source of unknown length, whose units are as large as segments. */
 export async function* streamOf<T>(list: Iterable<T>): AsyncGenerator<T> {
   yield* list
 }
@@ -74,7 +74,7 @@ export const questions: readonly Document[] = [
   { $or: [{ lang: 'ja' }, { tags: 't1' }], missing: { $exists: false } }
 ]
 
-/** Ids are the numbers of the lines, or documents. */
+/** Checks that the ids are the numbers from 0, in order. */
 export async function assertHasFirst(db: Database, count: number): Promise<void> {
   const ids = (await db.find({}, { hint: 'scan' }).toArray()).map(({ _id }) => _id)
   assert.equal(
@@ -83,7 +83,7 @@ export async function assertHasFirst(db: Database, count: number): Promise<void>
   )
 }
 
-/** Index and scan say the same, the counts are right, and nothing is wrong underneath. */
+/** Checks that index and scan agree, that counts are right, and that verify() finds no problem. */
 export async function assertSound(db: Database): Promise<void> {
   const all = await db.find({}, { hint: 'scan' }).toArray()
   assert.is(await db.countDocuments(), all.length, 'the index counts what is there')
@@ -104,7 +104,7 @@ function tablesIn(location: string): string[] {
 
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Opening the store again removes no table, where it merges none: each was named. REQUIRES: it is closed. */
+/** Checks that reopening the store without merges removes no table, as each is referenced. REQUIRES: it is closed. */
 export async function assertNoTableIsLeft(location: string): Promise<void> {
   const before = tablesIn(location)
   const store = new LsmLevel<unknown, unknown>(location, { ...lsmOptions(), autoCompaction: false })

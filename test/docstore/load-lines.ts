@@ -1,10 +1,10 @@
-/** Random files of lines: usual ones that threads build segments of, and all that may stand in their way. */
+/** Random files of lines: usual ones that threads can build segments of, and ones with obstacles to that. */
 
 export interface RandomFile {
   readonly bytes: Uint8Array
   /** Each line with its end; the last may have none. */
   readonly lines: readonly Uint8Array[]
-  /** Nothing is in it that has to go the ordinary way. */
+  /** No line has to be imported the ordinary way. */
   readonly isUsual: boolean
 }
 
@@ -15,7 +15,7 @@ type Ids = (i: number) => string | undefined
 const hex = (i: number): string => i.toString(16).padStart(24, '0')
 const scattered = (i: number): number => (i * 7919) % 999_983
 
-/** JSON of the i-th `_id`, each another; undefined: the line has none. */
+/** JSON of the i-th `_id`, all different; undefined: the line has none. */
 const idForms: Readonly<Record<string, Ids>> = {
   ascending: String,
   descending: (i) => String(1_000_000 - i),
@@ -42,7 +42,7 @@ const bodies: readonly ((i: number) => string)[] = [
     `"big":{"$numberLong":"90071992547409${i % 100}"},"ref":{"$oid":"${hex(i % 50)}"}`
 ]
 
-/** What makes a unit go the ordinary way; `i` is the line's number of its id, `ids` those of all lines. */
+/** Lines that make a unit be imported the ordinary way; `i` is the line's index, `ids` returns the id of any line. */
 const oddities: Readonly<Record<string, (i: number, ids: Ids, draw: Draw) => Uint8Array>> = {
   'an _id of a line shortly before': (i, ids) => line(ids(Math.max(0, i - 3)), '"again":1'),
   'an _id of a line long before': (i, ids) => line(ids(Math.floor(i / 2)), '"again":2'),
@@ -84,7 +84,7 @@ export function randomFile(random: () => number, count: number): RandomFile {
   return { lines, bytes: Buffer.concat(lines), isUsual }
 }
 
-/** The bytes, cut anywhere. */
+/** The bytes, cut at random positions. */
 export async function* inChunks(
   bytes: Uint8Array,
   random: () => number,
@@ -92,7 +92,7 @@ export async function* inChunks(
 ): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; ) {
     const end = at + 1 + Math.floor(random() * 2 * meanBytes)
-    // A copy: whoever goes on using its bytes is told by their being written over.
+    // A copy, so that using the bytes later is detected when they are overwritten.
     yield bytes.slice(at, end)
     at = end
   }

@@ -1,4 +1,4 @@
-/** The threads of bulk loads are this library's alone. */
+/** Threads of bulk loads run only this library's code. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -10,7 +10,7 @@ import { scratchPath } from './scratch.ts'
 
 const script = program('test/docstore/import-until-killed.ts')
 
-/** How often what a process is told to load before anything else was loaded, in whatever thread of it. */
+/** How often a process and its threads load a module that is to be preloaded. */
 function preloads(
   threads: number,
   told: (preload: string) => { readonly flags: string[]; readonly env: object }
@@ -33,9 +33,9 @@ for (const [how, told] of [
   ['by a flag', (preload: string) => ({ flags: ['--import', preload], env: {} })],
   ['by NODE_OPTIONS', (preload: string) => ({ flags: [], env: { NODE_OPTIONS: `--import ${preload}` } })]
 ] as const) {
-  test(`they load nothing that the process loads before anything else, told ${how}`, () => {
+  test(`import threads do not load modules that the process preloads ${how}`, () => {
     assert.ok(preloads(0, told) >= 1)
-    // This thread, and perhaps the one that merges tables, which may have the application's extractors to load.
+    // The main thread, and perhaps the compaction thread, which may have to load the application's extractors.
     const count = preloads(3, told)
     assert.ok(count <= 2, `${count} threads`)
   })

@@ -1,4 +1,6 @@
-/** Values that are too long for a key: no `_id` and no declared index holds them, filters and stages may meet them. */
+/**
+ * Values too long for a key: they cannot be an `_id` or in a declared index, but filters and stages may contain them.
+ */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type Document, open } from '../../src/index.ts'
@@ -23,7 +25,7 @@ test.before.each(async () => {
 
 test.after(() => db.close())
 
-test('a filter by an _id that is too long for one matches nothing', async () => {
+test('a filter by an _id that is too long matches nothing', async () => {
   for (const id of asIds) {
     assert.equal(await db.find({ _id: id }).toArray(), [])
     assert.equal(await db.find({ _id: { $in: [1, id] } }).toArray(), [{ _id: 1, a: 'x' }])
@@ -36,7 +38,7 @@ test('a filter by an _id that is too long for one matches nothing', async () => 
   assert.is(await db.countDocuments({ _id: { $lt: long } }), 0)
 })
 
-test('writes by an _id that is too long for one find nothing', async () => {
+test('writes by an _id that is too long find nothing', async () => {
   for (const id of asIds) {
     assert.is((await db.updateMany({ _id: { $in: [1, id] } }, { $set: { b: 1 } })).matchedCount, 1)
     assert.is((await db.updateOne({ _id: id }, { $set: { b: 1 } })).matchedCount, 0)
@@ -48,7 +50,7 @@ test('writes by an _id that is too long for one find nothing', async () => {
   assert.is(await db.countDocuments({}), 2)
 })
 
-test('get() and getMany() find nothing for it, and still refuse what is no value', async () => {
+test('get() and getMany() find nothing for an _id that is too long, but refuse invalid values', async () => {
   for (const id of asIds) {
     assert.is(await db.get(id), undefined)
     assert.equal(await db.getMany([id, 2, id, 3, 1]), [
@@ -63,7 +65,7 @@ test('get() and getMany() find nothing for it, and still refuse what is no value
   await rejects(db.getMany([1, [undefined, Symbol.iterator]]), 'BadValue')
 })
 
-test('a declared index answers for values that are too long for its keys', async () => {
+test('a declared index answers filters with values too long for its keys', async () => {
   await db.createIndex({ a: 1 })
   await db.createIndex({ a: -1, b: 1 }, { sparse: true, name: 'sparse' })
   await rejects(db.insertOne({ a: long }), 'BadValue')
@@ -80,7 +82,7 @@ test('a declared index answers for values that are too long for its keys', async
   await db.dropIndex('sparse')
 })
 
-test('stages group and join by objects and arrays that hold long texts', async () => {
+test('stages group and join by objects and arrays that contain long texts', async () => {
   await db.insertMany([
     { _id: 3, k: { t: long, n: 1 } },
     { _id: 4, k: { t: long, n: 1n } },
