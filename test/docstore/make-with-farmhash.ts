@@ -1,4 +1,4 @@
-/** Run as a process of its own, where npm farmhash can be loaded: makes a database whose indexes have that hash. */
+/** Runs as a process of its own where npm farmhash can be loaded: creates a database whose indexes use that hash. */
 import { type OpenOptions, open } from '../../src/index.ts'
 
 const [location = '', options = '{}', ...collections] = process.argv.slice(2)

@@ -1,11 +1,11 @@
-/** Thousands of small collections share the row memory of a process: 512 MiB, of which each once took a quarter of one. */
+/** Thousands of small collections share the 512 MiB of row memory of a process; once, each took a quarter of a MiB. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
 
 const count = 2100
 
-test('thousands of collections are written, asked, and grow', async () => {
+test('thousands of collections can be written, queried and grow', async () => {
   await using db = await open('many', { store: 'memory' })
   for (let c = 0; c < count; c++) {
     await db.collection(`c${c}`).insertMany([

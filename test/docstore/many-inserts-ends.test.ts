@@ -1,4 +1,4 @@
-/** However a long insertMany ends, what its source gave is in the database, and nothing is left behind. */
+/** However a long insertMany() ends, what its source yielded is stored, and nothing is left over. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -18,7 +18,7 @@ const units = (count: number): number => count * unitLines
 const tweets = (count: number): Document[] => Array.from({ length: count }, (_, i) => tweet(i, i))
 
 for (const kind of ['iterable', 'async iterable'] as const) {
-  test(`what an ${kind} gave before it broke off is in, and its error is told`, async () => {
+  test(`documents that an ${kind} yields before it fails are stored, and its error is passed on`, async () => {
     const opened = await openCounted()
     const count = units(5) + below(units(3))
     function* some(): Generator<Document> {
@@ -38,7 +38,7 @@ for (const kind of ['iterable', 'async iterable'] as const) {
   })
 }
 
-test('the ids that are told are those of the documents, not copies, where a unit is turned back as well', async () => {
+test('returned ids are those of the documents, not copies, even if a unit could not be used', async () => {
   const opened = await openCounted()
   const list = tweets(units(6)).map((document) => ({ ...document, _id: new ObjectId() }))
   const again = units(2) + 5
@@ -53,7 +53,7 @@ test('the ids that are told are those of the documents, not copies, where a unit
   await opened[Symbol.asyncDispose]()
 })
 
-test('what is no document ends it where it stands, in the middle of a unit', async () => {
+test('a non-document in the middle of a unit ends insertMany() there', async () => {
   const opened = await openCounted()
   const at = units(3) + 77
   const list: unknown[] = tweets(units(6))
@@ -65,7 +65,7 @@ test('what is no document ends it where it stands, in the middle of a unit', asy
   await assertNoTableIsLeft(opened.location)
 })
 
-test('ordered: nothing behind a document that is refused is inserted, in whatever unit it stands', async () => {
+test('ordered: nothing after a refused document is inserted, in whatever unit it is', async () => {
   for (const bad of [{ _id: 3 }, { _id: units(4) - 1 }, { _id: [1] }, { _id: 'f', f: () => 1 }]) {
     const opened = await openCounted()
     const at = units(4) + below(unitLines)
@@ -111,9 +111,9 @@ test('documents that a thread has when it dies are inserted all the same', async
   await assertNoTableIsLeft(opened.location)
 })
 
-test('documents that cannot be given an _id have one where they are stored', async () => {
+test('frozen documents without an _id get one where they are stored', async () => {
   await using opened = await openCounted()
-  // Texts among them: the index knows ids of both kinds.
+  // Mixed with texts: the index gets ids of both types.
   const list = Array.from({ length: units(3) }, (_, i) => Object.freeze(i % 2 === 0 ? { _id: `text ${i}`, i } : { i }))
   const { insertedIds } = await opened.db.insertMany(list, { threads: 2 })
   const stored = await opened.db.find({}).toArray()
@@ -128,7 +128,7 @@ test('documents that cannot be given an _id have one where they are stored', asy
   assert.ok(opened.ingestedTables > 0)
 })
 
-test('what no document may have for an _id is refused, and what a getter gives twice, wherever in a unit it stands', async () => {
+test('an invalid _id, and one whose getter returns changing values, are refused anywhere in a unit', async () => {
   const odd: readonly (() => Document)[] = [
     () => Object.freeze({ _id: undefined, odd: true }),
     () => {
@@ -147,7 +147,7 @@ test('what no document may have for an _id is refused, and what a getter gives t
       await using opened = await openCounted()
       const { db } = opened
       const list = tweets(units(3))
-      // Few lines in many bytes are no unit: there have to be others before it.
+      // Few lines with many bytes make no unit, so others have to come first.
       list[400] = make()
       const failed = await db.insertMany(list, { threads, ordered: false }).catch((error: unknown) => error)
       assert.instance(failed, BulkWriteError)
@@ -161,7 +161,7 @@ test('what no document may have for an _id is refused, and what a getter gives t
   }
 })
 
-test('null is an _id once, in a unit, too', async () => {
+test('null can be an _id only once, within a unit, too', async () => {
   await using opened = await openCounted()
   const { db } = opened
   const list = tweets(units(3))
@@ -178,7 +178,7 @@ test('null is an _id once, in a unit, too', async () => {
   await assertSound(db)
 })
 
-test('documents that have to be taken apart go the ordinary way where there are many of them; those with dates do not', async () => {
+test('with bigints in many documents they are inserted the ordinary way; documents with dates are not', async () => {
   const long = (i: number): unknown => BigInt(i)
   const date = (i: number): unknown => [new Date(i), new ObjectId(i)]
   for (const [every, value, isLoaded] of [
@@ -189,7 +189,7 @@ test('documents that have to be taken apart go the ordinary way where there are 
   ] as const) {
     await using opened = await openCounted()
     const { db } = opened
-    // The last that are collected are fewer than it takes to see that they are many: they are no half of a unit, either.
+    // The last documents are too few to be recognised as many, and fewer than half a unit.
     const list = tweets(units(6) + 50).map((document, i) =>
       i % every === 0 ? { ...document, value: value(i) } : document
     )
@@ -200,7 +200,7 @@ test('documents that have to be taken apart go the ordinary way where there are 
   }
 })
 
-test('a source that trickles does not keep a unit waiting for long', async () => {
+test('a slow source does not delay a unit for long', async () => {
   await using opened = await openCounted()
   const { db } = opened
   let isEnough = false
@@ -219,7 +219,7 @@ test('a source that trickles does not keep a unit waiting for long', async () =>
   assert.ok(count >= units(2) + 10, `${count} documents`)
 })
 
-test('an async iterator whose answers are no promises is read', async () => {
+test('an async iterator that returns plain results instead of promises can be read', async () => {
   await using opened = await openCounted()
   let i = 0
   const iterator = {
@@ -230,7 +230,7 @@ test('an async iterator whose answers are no promises is read', async () => {
   assert.ok(opened.ingestedTables > 0)
 })
 
-test('an async source that rests keeps nothing waiting', async () => {
+test('documents are inserted although an async source stalls', async () => {
   await using opened = await openCounted()
   const { db } = opened
   const count = units(4) + 77
@@ -264,7 +264,7 @@ test('an async source may write to the collection that it fills', async () => {
   await assertSound(db)
 })
 
-test('short lists go no way but the ordinary one, and long ones do not where there are to be no threads', async () => {
+test('short lists, and all lists with threads: 0, are inserted the ordinary way', async () => {
   await using opened = await openCounted()
   let collected = 0
   const { put } = UnitCollector.prototype
@@ -282,11 +282,11 @@ test('short lists go no way but the ordinary one, and long ones do not where the
   await opened.db.collection('none').insertMany(tweets(units(5)), { threads: 0 })
   UnitCollector.prototype.put = put
   assert.is(opened.ingestedTables, 0)
-  // Of iterables whose length nobody knows the second begins where a segment ends.
+  // The second iterable of unknown length begins where a segment ends.
   assert.is(collected, 0)
 })
 
-test('a collection that is dropped meanwhile ends an insertMany, and leaves no table', async () => {
+test('dropping the collection ends an insertMany(), and leaves no table', async () => {
   const opened = await openCounted()
   const { db } = opened
   const collection = db.collection('short')
@@ -304,7 +304,7 @@ test('a collection that is dropped meanwhile ends an insertMany, and leaves no t
   await assertNoTableIsLeft(opened.location)
 })
 
-test('threads that are no number of them are refused', async () => {
+test('invalid numbers of threads are refused', async () => {
   await using opened = await openCounted()
   for (const threads of [-1, 1.5, 65, '2', null]) {
     await rejects(opened.db.insertMany([], { threads: threads as number }), 'BadValue')

@@ -1,4 +1,4 @@
-/** Random documents by insertMany, with threads and without: nobody can tell from what is there afterwards. */
+/** insertMany() of random documents leaves the same state with threads and without. */
 import { deepStrictEqual } from 'node:assert/strict'
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
@@ -16,7 +16,7 @@ const below = (limit: number): number => Math.floor(random() * limit)
 const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
 const runs = Number(process.env.PETALDB_RUNS ?? 8)
 
-/** Makes the i-th `_id`, each another; undefined: the document has none. */
+/** Makes the i-th `_id`, all different; undefined: the document has none. */
 const idForms: Readonly<Record<string, (i: number) => unknown>> = {
   ascending: (i) => i,
   scattered: (i) => (i * 7919) % 999_983,
@@ -31,7 +31,7 @@ const idForms: Readonly<Record<string, (i: number) => unknown>> = {
   mixed: (i) => [i, `m${i}`, undefined, new ObjectId(i.toString(16).padStart(24, '0')), { i }][i % 5]
 }
 
-/** None of them is like another run's: a sample of each is drawn once. */
+/** Drawn once, because samples of different runs differ. */
 const odd = fc.sample(documents(adversarial), { numRuns: 3000, seed })
 
 const bodies: readonly ((i: number) => Document)[] = [
@@ -41,7 +41,7 @@ const bodies: readonly ((i: number) => Document)[] = [
   (i) => odd[i % odd.length]!
 ]
 
-/** What a document may have in the way of being inserted; `ids` are those of all. */
+/** Documents that cannot be inserted or repeat an `_id`; `ids` returns the id of any document. */
 const faults: Readonly<Record<string, (i: number, ids: (i: number) => unknown) => Document>> = {
   'an _id of one shortly before': (i, ids) => ({ _id: ids(Math.max(0, i - 3)), again: 1 }),
   'an _id of one long before': (i, ids) => ({ _id: ids(i >> 1), again: 2 }),
@@ -81,7 +81,7 @@ function drawDocuments(count: number): Drawn {
     if (id === undefined) return rest
     return isIdLast ? { ...rest, _id: id } : { _id: id, ...rest }
   }
-  // What is drawn in a fault is the same each time: documents are made once, and copied.
+  // Documents are made once and copied, so that random faults are the same each time.
   const made = plan.map((_, i) => at(i))
   return {
     documents: () => made.map((document) => Object.defineProperties({}, Object.getOwnPropertyDescriptors(document))),
@@ -120,7 +120,7 @@ async function insert(
 
 const idTypes: readonly Document[] = ['objectId', 'string', 'double', 'long'].map(($type) => ({ _id: { $type } }))
 
-/** Generated ids differ: what is without one was given one. */
+/** Generated ids differ, so they are left out. */
 function comparable({ _id, ...rest }: Document, hasIds: boolean): unknown {
   return hasIds || !(_id instanceof ObjectId) ? { _id, ...rest } : rest
 }
@@ -128,9 +128,9 @@ function comparable({ _id, ...rest }: Document, hasIds: boolean): unknown {
 async function assertSame(loaded: Database, plain: Database, hasIds: boolean): Promise<void> {
   const [left, right] = [await loaded.find({}).toArray(), await plain.find({}).toArray()]
   assert.is(left.length, right.length)
-  // One by one: how two long lists differ takes long to be told.
+  // One by one, because reporting the difference of two long lists takes long.
   for (const [i, document] of left.entries()) {
-    // Of Node: they may have a key `constructor`.
+    // Node's function, because documents may have a key `constructor`.
     deepStrictEqual(comparable(document, hasIds), comparable(right[i]!, hasIds), `document ${i}`)
     assert.equal(Object.keys(document), Object.keys(right[i]!))
   }
@@ -171,7 +171,7 @@ for (let run = 0; run < runs; run++) {
     assert.equal(outcome.errors, expected.errors)
     assert.is(outcome.result.insertedCount, expected.result.insertedCount)
     assert.equal(Object.keys(outcome.result.insertedIds), Object.keys(expected.result.insertedIds))
-    // As the caller has them, those that were given here among them.
+    // The caller's own ids, also those added to the documents.
     for (const [i, id] of Object.entries(outcome.result.insertedIds)) assert.is(id, given[0]![Number(i)]!._id)
     const hasIds = !/none|mixed/.test(drawn.shown)
     await assertSame(loaded.db, plain.db, hasIds)

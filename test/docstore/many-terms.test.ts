@@ -1,4 +1,4 @@
-/** Filters of more terms than row memory has frames, and of more levels than any document has. */
+/** Filters with more terms than row memory has frames, and with more levels than any document has. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
@@ -25,7 +25,7 @@ async function opened() {
 
 type Term = (i: number) => Document
 
-/** Terms of every kind of row: hashed, private, columns, negated, nested. */
+/** Terms for every kind of row: hashed, private, columns, negated, nested. */
 const terms: Readonly<Record<string, Term>> = {
   'equalities of a nested path': (i) => ({ 'a.b': i % 60 }),
   'texts that are there': (i) => ({ text: `text ${i}` }),
@@ -42,7 +42,7 @@ const terms: Readonly<Record<string, Term>> = {
 
 const manyTerms = 70_000
 
-test('as many terms as row memory has no frames for are answered, and give back what they took', async () => {
+test('filters with more terms than row memory has frames are answered, and free their frames', async () => {
   const memory = rowMemory()
   assert.ok(manyTerms > memory.frames)
   await using db = await opened()
@@ -53,11 +53,11 @@ test('as many terms as row memory has no frames for are answered, and give back 
   assert.is(await db.countDocuments({ $and: different }), count)
   assert.is(await db.countDocuments({ $nor: different }), 0)
   assert.is(await db.countDocuments({ $and: [...different, { lang: 'de' }] }), Math.floor((count + 1) / 3))
-  // As many that are not taken together.
+  // As many that are not combined.
   const absent = list((i) => ({ text: `other ${i}`, n: { $gte: 0 } }))
   assert.is(await db.countDocuments({ $or: absent }), 0)
   assert.is(await db.countDocuments({ $and: absent.map((filter) => ({ $nor: [filter] })) }), count)
-  // One is left for the matcher, which asks every term of it.
+  // Leaves one document to the matcher, which tests every term on it.
   const one = { text: 'text 120' }
   assert.is(await db.countDocuments({ $and: [...list((i) => ({ n: { $gte: i % 100 } })), one] }), 1)
   const half = Math.floor(manyTerms / 2)
@@ -75,7 +75,7 @@ test('as many terms as row memory has no frames for are answered, and give back 
 })
 
 for (const [name, term] of Object.entries(terms)) {
-  test(`${name}: any number of terms, around those that are taken together, finds what a scan finds`, async () => {
+  test(`${name}: any number of terms, also around the size of a group, finds what a scan finds`, async () => {
     await using db = await opened()
     for (const length of [2, 31, 32, 33, 62, 63, 64, 65, 94, 129]) {
       const list = Array.from({ length }, (_, i) => term(i))
@@ -99,7 +99,7 @@ for (const [name, term] of Object.entries(terms)) {
   })
 }
 
-test('an expression that nests deep holds frames for its levels alone', async () => {
+test('a deeply nested expression holds frames only for its levels', async () => {
   const memory = rowMemory()
   await using db = await opened()
   const term = terms.conjunctions as Term
@@ -116,7 +116,7 @@ test('an expression that nests deep holds frames for its levels alone', async ()
   assert.is(memory.scratch, scratch)
 })
 
-test('what nests deeper than filters may is refused, whichever operator it nests by', async () => {
+test('filters nested too deeply are refused, whatever the operator', async () => {
   await using db = await opened()
   for (const depth of [51, 1000, 10_000, 100_000]) {
     const nested: Record<string, Document> = {}

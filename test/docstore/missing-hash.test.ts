@@ -1,4 +1,4 @@
-/** Where npm farmhash cannot be loaded, an index made with it is neither thrown away nor built again unless somebody says so. */
+/** Where npm farmhash cannot be loaded, an index made with it is neither discarded nor rebuilt unless requested. */
 import '../support/without-farmhash.mjs'
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ import { rejects, scratchPath } from './scratch.ts'
 
 const withoutFarmhash = fileURLToPath(new URL('../support/without-farmhash.mjs', import.meta.url))
 
-/** Of 1,800 documents in each collection, 36 of them with n = 3. */
+/** 1,800 documents in each collection, 36 of them with n = 3. */
 function make(location: string, options: OpenOptions = {}, ...collections: readonly string[]): string {
   const names = collections.length === 0 ? ['default'] : collections
   execFileSync(process.execPath, [
@@ -32,7 +32,7 @@ function assertSaysWhat(error: PetalError, collection: string): void {
   assert.ok(error.cause instanceof Error)
 }
 
-/** In a process that has farmhash: documents that opening indexed again. */
+/** Opens it in a process that has farmhash. @returns how many documents opening indexed again */
 function recoveredWithFarmhash(location: string): number {
   const script = `
     import { open } from ${JSON.stringify(program('src/index.ts'))}
@@ -43,7 +43,7 @@ function recoveredWithFarmhash(location: string): number {
 }
 
 for (const options of [{}, { store: 'level' }, { ids: 'reversible' }] as const satisfies readonly OpenOptions[]) {
-  test(`opening says what is missing and what can be done, and leaves the index as it is: ${JSON.stringify(options)}`, async () => {
+  test(`opening fails, says what to do, and leaves the index unchanged: ${JSON.stringify(options)}`, async () => {
     const location = make(scratchPath(), options)
     for (const given of [{}, { readOnly: true }, { index: 'sharded' }, { index: { segmentBits: 1024 } }] as const) {
       assertSaysWhat(await rejects(open(location, given), 'CommandNotSupported'), 'default')
@@ -56,7 +56,7 @@ for (const options of [{}, { store: 'level' }, { ids: 'reversible' }] as const s
   })
 }
 
-test('another collection fails where it is used, and the rest of the database works', async () => {
+test('another collection fails when it is used, and the rest of the database works', async () => {
   const location = make(scratchPath(), {}, 'other')
   {
     await using db = await open(location)
@@ -75,7 +75,7 @@ test('another collection fails where it is used, and the rest of the database wo
   assert.is(await db.collection('other').countDocuments({ n: 3 }), 36)
 })
 
-test('a hash that is asked for and cannot be had is refused before anything is made or changed', async () => {
+test('requesting farmhash is refused before anything is created or changed', async () => {
   const index: IndexOptions = { hash: 'farmhash' }
   const location = scratchPath()
   const check = async (promise: Promise<unknown>): Promise<void> => {
@@ -112,7 +112,7 @@ test('a hash that is asked for and cannot be had is refused before anything is m
   )
 })
 
-test('a hash that there is none of is refused before anything is made', async () => {
+test('an unknown hash is refused before anything is created', async () => {
   const location = scratchPath()
   for (const hash of ['sha1', '', 5]) {
     const index = { hash } as unknown as IndexOptions
@@ -135,7 +135,7 @@ function runWithoutFarmhash(args: readonly string[]): Promise<Outcome> {
   return child.outcome
 }
 
-test('the command line says what is missing and which command helps; reindex --hash builds the index again', () =>
+test('the CLI says what is missing and which command helps; reindex --hash rebuilds the index', () =>
   inTemporaryDirectory(async (path) => {
     const location = make(path('db'), {}, 'default', 'other')
     for (const args of [
@@ -160,7 +160,7 @@ test('the command line says what is missing and which command helps; reindex --h
     assert.is((await runWithoutFarmhash(['count', location, '{"n": 3}', '--collection', 'other'])).stdout, '36\n')
   }))
 
-test('reindex --hash takes the names of hashes', () =>
+test('reindex --hash takes only names of hashes', () =>
   inTemporaryDirectory(async (path) => {
     const { code, stderr } = await runWithoutFarmhash(['reindex', path('db'), '--hash', 'sha1'])
     assert.is(code, 2)

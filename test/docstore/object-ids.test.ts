@@ -1,4 +1,4 @@
-/** ObjectIds of other makes: old ones, those with a toJSON of their own, and what only says that it is one. Binary values of old ones. */
+/** ObjectIds of other versions, with their own toJSON(), or only claiming to be one; Binary values of old versions. */
 import { Binary, ObjectId } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -7,7 +7,7 @@ import { rejects } from './scratch.ts'
 
 const digits = '00112233445566778899aabb'
 
-/** As bson before 4.0 has them: twelve characters for the bytes. */
+/** As in bson before 4.0: twelve characters for the bytes. */
 class Old {
   readonly _bsontype = 'ObjectId'
   readonly id = Buffer.from(digits, 'hex').toString('latin1')
@@ -16,7 +16,7 @@ class Old {
   }
 }
 
-/** Says its digits in capitals. */
+/** Returns its digits in capitals. */
 class Loud extends Old {
   override toHexString(): string {
     return digits.toUpperCase()
@@ -33,7 +33,7 @@ const forms: Readonly<Record<string, (id: unknown) => Document>> = {
   'has it inside': (id) => ({ _id: new ObjectId(digits), id })
 }
 
-test('an ObjectId inside an _id is stored by its digits, too', async () => {
+test('an ObjectId inside an _id is stored by its digits', async () => {
   for (const id of [Object.assign(new ObjectId(digits), { toJSON: () => 'mine' }), new Old()]) {
     const db = await open('unused', { store: 'memory' })
     await db.insertOne({ _id: { id, n: 1 } })
@@ -46,7 +46,7 @@ test('an ObjectId inside an _id is stored by its digits, too', async () => {
 })
 
 for (const [name, make] of Object.entries(forms)) {
-  test(`a document that ${name}: an ObjectId is stored by its digits, whatever its toJSON() says`, async () => {
+  test(`an ObjectId is stored by its digits, whatever its toJSON() returns: a document that ${name}`, async () => {
     for (const id of [Object.assign(new ObjectId(digits), { toJSON: () => 'mine' }), new Old(), new Loud()]) {
       const db = await open('unused', { store: 'memory' })
       await db.insertOne(make(id))
@@ -63,7 +63,7 @@ for (const [name, make] of Object.entries(forms)) {
     }
   })
 
-  test(`a document that ${name}: what has no digits is refused`, async () => {
+  test(`a claimed ObjectId without valid digits is refused: a document that ${name}`, async () => {
     const db = await open('unused', { store: 'memory' })
     for (const toHexString of [undefined, () => 'zz', () => 5, () => digits.slice(1)]) {
       await rejects(db.insertOne(make(Object.assign(new Claimed(), { toHexString }))), 'BadValue')
@@ -73,7 +73,7 @@ for (const [name, make] of Object.entries(forms)) {
   })
 }
 
-/** As bson before 6.0 has them: value() gives a text, unless it is asked for bytes. */
+/** As in bson before 6.0: value() returns text unless bytes are requested. */
 class OldBinary {
   readonly _bsontype = 'Binary'
   readonly sub_type: number
@@ -82,7 +82,7 @@ class OldBinary {
 
   constructor(bytes: readonly number[], subType = 0) {
     this.sub_type = subType
-    // With room for more.
+    // With spare room.
     this.buffer = Uint8Array.from([...bytes, 0, 0, 0])
     this.position = bytes.length
   }

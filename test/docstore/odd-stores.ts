@@ -1,10 +1,10 @@
-/** Stores that behave within the contract but unlike the usual ones. */
+/** Stores that keep their contract but behave unusually. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLevel } from 'memory-level'
 
-/** Applies a batch some time before it says so, and only some time after it was asked: what a thread does, but slower. */
+/** Applies a batch after a delay, and reports it after another: like a thread, but slower. */
 export class SlowLevel extends MemoryLevel {
-  // abstract-level's private API; its types leave it out.
+  // Private API of abstract-level, missing from its types.
   async _batch(operations: unknown, options: unknown): Promise<void> {
     await sleep(2)
     await (MemoryLevel.prototype as unknown as Batching)._batch.call(this, operations, options)
@@ -25,7 +25,7 @@ export class AsyncLevel extends MemoryLevel {
   }
 }
 
-/** Answers a read when `whenAsked` has. */
+/** Calls `whenAsked` before each read. */
 export class AskingLevel extends AsyncLevel {
   whenAsked: (() => void) | undefined
 
@@ -40,23 +40,23 @@ export class AskingLevel extends AsyncLevel {
   }
 }
 
-/** Refuses the batches that it is told to. */
+/** Fails batches on request. */
 export class FailingLevel extends MemoryLevel {
-  /** Batches that still succeed before `failures` of them fail. */
+  /** Number of batches that succeed before `failures` batches fail. */
   successes = Number.POSITIVE_INFINITY
   failures = Number.POSITIVE_INFINITY
 
   async _batch(operations: unknown, options: unknown): Promise<void> {
-    // Some time passes, as it would on a disk.
+    // Takes some time, like a disk.
     await sleep(1)
     if (this.successes-- <= 0 && this.failures-- > 0) throw new Error('no space left on device')
     await (MemoryLevel.prototype as unknown as Batching)._batch.call(this, operations, options)
   }
 }
 
-/** Applies a batch that was handed over first after those handed over while it waits: threads promise no order. */
+/** Delays one batch past later ones: threads guarantee no order. */
 export class ReorderingLevel extends MemoryLevel {
-  /** The next batch waits this long. */
+  /** Delay of the next batch, in milliseconds. */
   nextDelay = 0
 
   async _batch(operations: unknown, options: unknown): Promise<void> {
@@ -67,7 +67,7 @@ export class ReorderingLevel extends MemoryLevel {
   }
 }
 
-/** Counts the batches that were to be written to disk before they are acknowledged. */
+/** Counts the batches with `sync: true`. */
 export class SyncCountingLevel extends MemoryLevel {
   syncs = 0
 
@@ -77,7 +77,7 @@ export class SyncCountingLevel extends MemoryLevel {
   }
 }
 
-/** Knows how many iterators are open. */
+/** Counts the open iterators. */
 export class CountingLevel extends MemoryLevel {
   openIterators = 0
 

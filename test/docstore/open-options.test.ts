@@ -1,11 +1,11 @@
-/** What a database and its collections are opened with: what is wrong of it is refused by the option's name, before anything is made. */
+/** Invalid options of a database or collection are refused by name before anything is created. */
 import { existsSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type CollectionOptions, type ErrorName, type OpenOptions, open } from '../../src/index.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
-/** No number, nor anything that can be made one. */
+/** Neither numbers nor anything that should be converted to one. */
 const noNumbers = ['64', true, [1], {}, Object.create(null), Symbol('s'), 5n, Number.NaN, () => 1]
 
 const indexOptions: Readonly<Record<string, readonly unknown[]>> = {
@@ -21,7 +21,7 @@ const indexOptions: Readonly<Record<string, readonly unknown[]>> = {
 }
 
 for (const [name, values] of Object.entries(indexOptions)) {
-  test(`index.${name} is checked where the index is asked for, not at the first write`, async () => {
+  test(`index.${name} is checked when the option is given, not at the first write`, async () => {
     await using db = await open('unused', { store: 'memory' })
     for (const value of values) {
       const index = { [name]: value } as CollectionOptions['index']
@@ -37,7 +37,7 @@ for (const [name, values] of Object.entries(indexOptions)) {
   })
 }
 
-test('index options at their limits are taken', async () => {
+test('index options at their limits are accepted', async () => {
   for (const index of [
     { segmentBits: 512, shards: 64, rowsPerPair: 1, bitsPerPosting: 1, cacheBytes: 0 },
     { segmentBits: 65536, shards: 8192, rowsPerPair: 16, bitsPerPosting: 256, rangeCodes: 'none' },
@@ -73,7 +73,7 @@ const others: readonly (readonly [string, ErrorName, readonly OpenOptions[]])[] 
 ]
 
 for (const [name, codeName, given] of others) {
-  test(`${name} is of its type`, async () => {
+  test(`${name} is checked for its type`, async () => {
     for (const options of given) {
       const location = scratchPath()
       const error = await rejects(open(location, options), codeName)
@@ -83,7 +83,7 @@ for (const [name, codeName, given] of others) {
   })
 }
 
-test('null stands for the default of what is true or false', async () => {
+test('null means the default of a boolean option', async () => {
   const options = { readOnly: null, sync: null, createIfMissing: null, errorIfExists: null } as never
   const location = scratchPath()
   for (let i = 1; i <= 2; i++) {
@@ -107,7 +107,7 @@ const lsmOptions: Readonly<Record<string, unknown>> = {
 }
 
 for (const [name, value] of Object.entries(lsmOptions)) {
-  test(`lsm.${name} that the store does not know is refused, and no directory is made`, async () => {
+  test(`an invalid lsm.${name} is refused, and no directory is created`, async () => {
     const [key = '', within] = name.split('.')
     const lsm = { [key]: within === undefined ? value : { [within]: value } }
     const location = scratchPath()

@@ -1,6 +1,6 @@
 /**
- * Run as a process of its own: replaces a collection by $out until it is killed, each time with documents of the next generation.
- * Each generation is a line in the log when it is there. Says `ready` when the first is.
+ * Runs as a process of its own: replaces a collection by $out until it is killed, each time with documents of the next
+ * generation. Each generation is logged as a line once it is stored. Prints `ready` after the first.
  */
 import { openSync, writeSync } from 'node:fs'
 import { open } from '../../src/index.ts'
@@ -12,7 +12,7 @@ if ((await db.estimatedDocumentCount()) === 0) {
   await db.collection('made').createIndex({ key: 1 }, { unique: true })
 }
 
-// A file and not a pipe: a pipe that the reader does not empty in time refuses to be written.
+// A file, because writing to a pipe fails if its reader is too slow.
 const file = openSync(log, 'w')
 for (let generation = Number(first); ; generation++) {
   await db.aggregate([{ $set: { generation, key: { $add: ['$_id', generation] } } }, { $out: 'made' }]).toArray()

@@ -1,4 +1,4 @@
-/** Documents with more pairs than the index takes: of these it does not know everything, so it must not rule them out. */
+/** Documents with more pairs than the index stores per document: it must not exclude them by the missing ones. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type Document, open } from '../../src/index.ts'
@@ -7,7 +7,7 @@ import { scratchPath } from './scratch.ts'
 
 const segmentBits = 512
 const last = 20_999
-/** What stands behind the list is beyond what the index takes. */
+/** Fields after the list are beyond the pairs that the index stores. */
 const overfull = { list: Array.from({ length: last + 1 }, (_, i) => i), kind: 'frequent', size: 'large' }
 const documentOf = (_id: number) =>
   _id % 600 === 3 ? { _id, ...overfull } : { _id, list: [_id, last + 1], kind: 'frequent', size: 'small' }
@@ -22,7 +22,7 @@ const questions: readonly Document[] = [
   { size: { $ne: 'large' } },
   { list: { $ne: last } },
   { $nor: [{ list: last }] },
-  // Frequent pairs have rows of their own, which are exact but for such documents.
+  // Frequent pairs have private rows, which are exact except for such documents.
   { kind: 'frequent' },
   { kind: { $ne: 'frequent' } },
   { kind: { $exists: false } },
@@ -44,7 +44,7 @@ async function check(db: Database, documents: readonly Document[], state: string
   }
 }
 
-test('a document whose pairs are not all indexed is found by any of them, in every state of its segment', async () => {
+test('a document with some of its pairs not indexed is found by all of them, in every state of its segment', async () => {
   const location = scratchPath()
   const options = { index: { kind: 'sharded', segmentBits } } as const
   const documents: Document[] = []

@@ -14,7 +14,7 @@ import { askableFilters, count, filled } from './value-cases.ts'
 
 const seed = testSeed()
 
-/** Every value in a document with the path it is on: keys of digits alone and positions are no part of it. */
+/** Every value in a document with its path, which leaves out positions and keys of only digits. */
 function* valuesIn(document: Document, path: readonly string[] = []): Generator<[path: string, value: unknown]> {
   for (const [key, field] of Object.entries(document)) {
     if (field !== undefined) yield* valuesOf(field, /^[0-9]+$/.test(key) ? path : [...path, key])
@@ -78,11 +78,11 @@ for (const [name, profile] of [
   ['adversarial', adversarial],
   ['plain', plain]
 ] as const) {
-  test(`paths of ${name} documents, whatever is asked for`, async () => {
+  test(`paths of ${name} documents are right for random filters`, async () => {
     const many = fc.sample(documents(profile), { numRuns: 120, seed })
     const db = await filled((i) => many[(i * i) % many.length]!)
     await db.index.rebuild()
-    // And an open segment, and two that are not built again.
+    // Adds an open segment, and two that are not rebuilt.
     await db.insertMany(Array.from({ length: 700 }, (_, i) => ({ ...many[i % 9]!, _id: count + i })))
     for (const filter of [{}, ...askableFilters(profile, 25, seed)]) await check(db, filter)
     await db.close()
@@ -105,7 +105,7 @@ async function looks(ask: () => Promise<unknown>): Promise<number> {
   }
 }
 
-test('a document is read for an example that none before has, and no other', async () => {
+test('a document is read only if an example is still missing', async () => {
   const db = await filled((i) => ({
     lang: `l${i % 20}`,
     user: { name: `n${i}`, ...(i % 3 === 0 && { verified: true }) },
@@ -117,12 +117,12 @@ test('a document is read for an example that none before has, and no other', asy
   }
   const { documents, types } = (await db.paths({ lang: { $in: ['l3', 'l4'] } })).find(({ path }) => path === 'mixed')!
   assert.is(documents, types.number! + types.string!)
-  // What the index is not certain of is read.
+  // Documents that the index is not certain of are read.
   assert.is(await looks(() => db.paths({ 'user.name': /7$/ })), await db.countDocuments({ 'user.name': /7$/ }))
   await db.close()
 })
 
-test('of documents that have keys with dots only these are read, once, as long as they are few', async () => {
+test('documents that have keys with dots are the only ones read, once each, as long as they are few', async () => {
   const fields = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}`, i]))
   for (const [every, most] of [
     [500, 12],
@@ -137,7 +137,7 @@ test('of documents that have keys with dots only these are read, once, as long a
   }
 })
 
-test('the example is of the type that most have, and null only where there is no other', async () => {
+test('the example is of the most frequent type, and null only if there is no other', async () => {
   for (let i = 0; i < 5; i++) {
     const db = await filled((i) => ({
       v: i % 700 === 5 ? true : i % 5 < 2 ? 'text' : i % 5 < 3 ? i : null,
@@ -150,7 +150,7 @@ test('the example is of the type that most have, and null only where there is no
   }
 })
 
-test('any index, and a declared one, give the same', async () => {
+test('every kind of index, and a declared one, give the same paths', async () => {
   for (const options of [{ index: 'none' }, { index: 'embedded' }, { ids: 'reversible' }, {}]) {
     const db = await filled((i) => ({ lang: `l${i % 20}`, n: i % 50 }), options)
     await db.createIndex({ n: 1 })
@@ -161,7 +161,7 @@ test('any index, and a declared one, give the same', async () => {
   }
 })
 
-test('paths of an index that is opened again, of more keys than there are rows, and of documents that are too large', async () => {
+test('paths are right after reopening, with more keys than rows, and for documents that are too large', async () => {
   const path = scratchPath()
   const options = { index: { segmentBits: 4096 } }
   const documentAt = (i: number): Document => ({
@@ -171,7 +171,8 @@ test('paths of an index that is opened again, of more keys than there are rows, 
     ...(i % 100 === 0 && { 7: [null] })
   })
   const db = await open(path, options)
-  // A sealed segment and an open one, both with fewer types on paths than documents, and more than rows. Threads would seal both.
+  // A sealed segment and an open one, both with fewer types on paths than documents, but more than rows. Threads would
+  // seal both.
   await db.insertMany(
     Array.from({ length: 7500 }, (_, i) => documentAt(i)),
     { threads: 0 }
@@ -188,7 +189,7 @@ test('paths of an index that is opened again, of more keys than there are rows, 
   await check(again, {})
 })
 
-test('types that come behind more values than are indexed are counted, in an open segment and a sealed one', async () => {
+test('types that come after the last indexed value are counted, in an open segment and a sealed one', async () => {
   const db = await filled((i) => ({ n: i === 1005 ? Array.from({ length: 21_000 }, (_, k) => k) : i, z: 1 }))
   await check(db, {})
   await db.insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: count + i, a: 1 })))
@@ -197,7 +198,7 @@ test('types that come behind more values than are indexed are counted, in an ope
   await db.close()
 })
 
-test('types have MongoDB’s names, those that most have first', async () => {
+test("types have MongoDB's names, the most frequent first", async () => {
   const typesOf = async (db: Database): Promise<string[]> =>
     Object.keys((await db.paths()).find(({ path }) => path === 'w')!.types)
   await using db = await open(scratchPath())

@@ -1,4 +1,4 @@
-/** Patterns that are strings give the same matches by index, by declared index, by scan and of imported lines. */
+/** Patterns given as strings match the same by index, by declared index, by a scan, and in imported lines. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type FindOptions, open } from '../../src/index.ts'
@@ -17,7 +17,7 @@ const texts = [
   'p{L}',
   'a\nb'
 ]
-/** Of every one, which texts match. */
+/** Pattern, options, and the texts that match. */
 const cases: readonly (readonly [pattern: string, options: string, found: readonly number[]])[] = [
   ['^kelvin', 'i', [0, 1, 2]],
   ['kelvin', 'i', [0, 1, 2, 4]],
@@ -53,7 +53,7 @@ async function check(db: Database, claim: string, hints: readonly FindOptions['h
   }
 }
 
-test('matches are the same by every way', async () => {
+test('patterns match the same by index, declared index and scan', async () => {
   const db = await open('unused', { store: 'memory' })
   await db.insertMany(texts.map((a, _id) => ({ _id, a })))
   await check(db, 'inserted', [undefined, 'scan', 'index'])
@@ -62,7 +62,7 @@ test('matches are the same by every way', async () => {
   await db.close()
 })
 
-test('imported lines match whether they have escapes or not', async () => {
+test('patterns match imported lines with and without escapes', async () => {
   const escaped = (text: string) =>
     text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   for (const spell of [(text: string) => text, escaped]) {
@@ -74,7 +74,7 @@ test('imported lines match whether they have escapes or not', async () => {
   }
 })
 
-test('explain() shows the pattern as it was asked for', async () => {
+test('explain() shows the pattern as it was given', async () => {
   const db = await open('unused', { store: 'memory' })
   await db.insertOne({ a: 'kelvin' })
   const { queryPlanner } = await db.find({ a: { $regex: '^kel\\-', $options: 'i' } }).explain()
@@ -82,7 +82,7 @@ test('explain() shows the pattern as it was asked for', async () => {
   await db.close()
 })
 
-test('a stored pattern is told by its source and options', async () => {
+test('stored patterns are distinguished by source and options', async () => {
   const db = await open('unused', { store: 'memory' })
   await db.insertMany([
     { _id: 1, a: /^kel/i },

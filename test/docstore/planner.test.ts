@@ -41,7 +41,7 @@ for (const { filter, sort, hint, kind, reverse = false } of table) {
   })
 }
 
-test('a scan of everything is certain, a scan for a filter is not', () => {
+test('all results of a scan without a filter are certain, unlike those of a scan with one', () => {
   const request = { ids: undefined, natural: undefined, hint: 'scan' } as const
   const everything = plan({ ...request, bounds: compileFilter({}).bounds })
   const filtered = plan({ ...request, bounds: compileFilter({ a: 1 }).bounds })

@@ -1,6 +1,6 @@
 /**
- * Random writes against a model that is a Map: after every round, and after every reopen, each question is answered by
- * the index, by a scan and by the model alike.
+ * Random writes against a Map as model: after every round and every reopen, the index, a scan and the model agree on
+ * every filter.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -25,7 +25,7 @@ async function isStorable(db: Database, document: Document): Promise<boolean> {
     await db.insertOne(document)
     return true
   } catch {
-    // Documents that are refused are the claim of other tests.
+    // Refused documents are tested elsewhere.
     return false
   }
 }

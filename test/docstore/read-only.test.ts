@@ -1,4 +1,4 @@
-/** A database that is opened to be read stays as it is, byte by byte, however it was left. */
+/** A database opened read-only stays the same, byte by byte, in whatever state it was left. */
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Level } from 'level'
@@ -9,13 +9,13 @@ import { rejects, scratchPath } from './scratch.ts'
 
 const options = { index: { kind: 'sharded', segmentBits: 512 } } as const
 
-/** Every file but the lock, with its bytes. */
+/** Every file except the lock, with its bytes. */
 function contents(location: string): Record<string, string> {
   const names = readdirSync(location).filter((name) => name !== 'LOCK')
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(location, name), 'latin1')]))
 }
 
-/** A directory as kill -9 leaves it: of documents, deletions and a second collection, most in the log alone. */
+/** A directory as kill -9 leaves it: documents, deletions and a second collection, most of them only in the log. */
 async function leftDirectory() {
   const location = scratchPath()
   const left = scratchPath()
@@ -31,7 +31,7 @@ async function leftDirectory() {
   return { left, all }
 }
 
-test('what the log holds is read, and nothing is written, renamed or removed', async () => {
+test('entries of the log are read, and no file is written, renamed or removed', async () => {
   const { left, all } = await leftDirectory()
   const before = contents(left)
   for (let round = 0; round < 2; round++) {
@@ -56,7 +56,7 @@ test('what the log holds is read, and nothing is written, renamed or removed', a
   await writer.close()
 })
 
-test('what the index does not hold yet, and all of it where it is asked for otherwise, is indexed in memory', async () => {
+test('documents missing from the index, or all of them for another shape, are indexed in memory', async () => {
   for (const index of [options.index, { ...options.index, segmentBits: 1024 }, undefined]) {
     const { left, all } = await leftDirectory()
     const before = contents(left)
@@ -74,7 +74,7 @@ test('what the index does not hold yet, and all of it where it is asked for othe
   }
 })
 
-test('a backup of it holds everything', async () => {
+test('a backup of a read-only database contains everything', async () => {
   const { left, all } = await leftDirectory()
   const before = contents(left)
   const target = scratchPath()
@@ -87,7 +87,7 @@ test('a backup of it holds everything', async () => {
   await copy.close()
 })
 
-test('a database that was closed well stays as it is, too', async () => {
+test('a database that was closed properly stays unchanged, too', async () => {
   const location = scratchPath()
   await (await open(location, options)).close()
   const before = contents(location)
@@ -97,7 +97,7 @@ test('a database that was closed well stays as it is, too', async () => {
   assert.equal(contents(location), before)
 })
 
-test('of a LevelDB database no record changes, though LevelDB rewrites its files', async () => {
+test('no record of a LevelDB database changes, although LevelDB rewrites its files', async () => {
   const location = scratchPath()
   let expected: readonly unknown[]
   {
@@ -122,7 +122,7 @@ for (const [name, settings] of [
   ['a table of ids', {}],
   ['computed ids', { ids: { codec: 'reversible', from: 0, to: 50_000 } }]
 ] as const) {
-  test(`a LevelDB database with ${name} whose writer died is read with all it has, and no record changes`, async () => {
+  test(`a LevelDB database with ${name} whose writer died is read completely, and no record changes`, async () => {
     const location = scratchPath()
     const died = scratchPath()
     const db = await open(location, { store: 'level', ...settings })
@@ -149,7 +149,7 @@ for (const [name, settings] of [
   })
 }
 
-/** Of the store below, in hexadecimal. */
+/** Records of the underlying store, in hexadecimal. */
 async function recordsOf(location: string): Promise<readonly (readonly [string, string])[]> {
   const level = new Level<string, string>(location, { keyEncoding: 'hex', valueEncoding: 'hex' })
   const records = await level.iterator().all()

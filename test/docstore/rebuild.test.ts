@@ -1,4 +1,4 @@
-/** index.rebuild(): what it is for, and that nobody notices. */
+/** What index.rebuild() achieves, and that it disturbs no other call. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const documents = (count: number, from = 0) =>
   }))
 
 for (const store of ['lsm', 'level'] as const) {
-  test(`leaves no dead document, small segment or record behind, on ${store}`, async () => {
+  test(`rebuild() leaves no dead document, no small segment and nothing to recover, on ${store}`, async () => {
     const path = location()
     let db = await open(path, { store, index: { segmentBits: 1024 } })
     await db.insertMany(documents(6000))
@@ -53,7 +53,7 @@ for (const store of ['lsm', 'level'] as const) {
   })
 }
 
-test('reads and writes meanwhile are right, and cursors opened before see what they saw', async () => {
+test('reads and writes during a rebuild are right, and earlier cursors keep their snapshot', async () => {
   await using db = await open(location(), { index: { segmentBits: 512 } })
   await db.insertMany(documents(5000))
   await db.deleteMany({ tens: 5 })
@@ -118,7 +118,7 @@ test('a rebuild that is aborted, or whose database closes, changes nothing', asy
   assert.is(await db.countDocuments({ tens: { $exists: true } }), 3600)
 })
 
-test('what onProgress throws ends a rebuild, comes back as it is, and changes nothing', async () => {
+test('an error thrown by onProgress ends a rebuild, is passed on unchanged, and nothing changes', async () => {
   const db = await open(location(), { index: { segmentBits: 1024 } })
   await db.insertMany(documents(5000))
   await db.deleteMany({ tens: 3 })
@@ -143,7 +143,7 @@ test('what onProgress throws ends a rebuild, comes back as it is, and changes no
   await db.close()
 })
 
-test('two at a time, a missing collection and one without an index are refused', async () => {
+test('a second rebuild at a time, a missing collection and one without an index are refused', async () => {
   await using db = await open(location())
   await assertRejected(db.index.rebuild(), 'NamespaceNotFound')
   await db.insertMany(documents(300))

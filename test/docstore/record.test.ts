@@ -28,7 +28,7 @@ test('an ObjectId as _id costs one character, and keeps its place among the keys
   assert.equal(Object.keys(decoded), ['a', '_id', 'b'])
 })
 
-test('everything else comes back in the types that PetalDB returns', () => {
+test('other values are decoded as the types that PetalDB returns', () => {
   const stored: Document = {
     date: new Date(1234),
     negativeZero: -0,
@@ -63,7 +63,7 @@ test('everything else comes back in the types that PetalDB returns', () => {
   assert.is(describe(roundTrip(stored)), describe(expected))
 })
 
-test('documents that look like wrappers survive', () => {
+test('documents that look like wrappers are decoded unchanged', () => {
   const documents: Document[] = [
     { v: { $date: 1 } },
     { v: { $$date: 1 } },
@@ -78,7 +78,7 @@ test('documents that look like wrappers survive', () => {
   for (const document of documents) assert.is(describe(roundTrip(document)), describe(withoutUndefined(document)))
 })
 
-test('instances of classes are stored as their own fields, whatever their toJSON says', () => {
+test('class instances are stored by their own fields, whatever their toJSON() returns', () => {
   class Money {
     amount = 1
     at = new Date(0)
@@ -89,7 +89,7 @@ test('instances of classes are stored as their own fields, whatever their toJSON
   assert.is(describe(roundTrip({ price: new Money() })), describe({ price: { amount: 1, at: new Date(0) } }))
 })
 
-test('any document comes back as it is', () => {
+test('any document is decoded unchanged', () => {
   fc.assert(
     fc.property(anyDocument, (document) => {
       const decoded = roundTrip(document)
@@ -100,7 +100,7 @@ test('any document comes back as it is', () => {
   )
 })
 
-test('any document comes back when the flattener says whether it is plain', () => {
+test('any document is decoded unchanged if the flattener decides whether it is plain', () => {
   const flattener = new Flattener(createHasher('murmur'), { lo: 1, hi: 2 })
   const id = fc.oneof(
     fc.integer(),
@@ -116,7 +116,7 @@ test('any document comes back when the flattener says whether it is plain', () =
   )
 })
 
-test('the wrappers are those of the bson package, which reads the same document', () => {
+test('the bson package reads the wrappers as the same document', () => {
   fc.assert(
     fc.property(anyDocument.filter(isReadByBson), (document) => {
       const theirs = EJSON.parse(encodeRecord(document, false).slice(1), { relaxed: true, useBigInt64: true })
@@ -127,7 +127,7 @@ test('the wrappers are those of the bson package, which reads the same document'
   )
 })
 
-test('a damaged record is DataCorruption, never another error', () => {
+test('a damaged record always fails with DataCorruption', () => {
   const texts = [
     '',
     'x',
@@ -149,7 +149,7 @@ test('a damaged record is DataCorruption, never another error', () => {
   }
 })
 
-test('what no document can hold is refused', () => {
+test('values that documents cannot have are refused', () => {
   for (const value of [2n ** 63n, new Date(Number.NaN), () => 1, new Map()]) {
     assert.throws(
       () => encodeRecord({ a: value }, false),

@@ -6,7 +6,7 @@ import { rejects, scratchPath } from './scratch.ts'
 
 const documents = Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 50, text: `number ${i}` }))
 
-test('documents, ids, counters and index are there after a reopen, and nothing is indexed again', async () => {
+test('documents, ids, counters and index survive a reopen, and nothing is indexed again', async () => {
   const location = scratchPath()
   const db = await open(location)
   await db.insertMany(documents)
@@ -28,7 +28,7 @@ test('documents, ids, counters and index are there after a reopen, and nothing i
   await again.close()
 })
 
-test('a store that keeps what it is given for a while has sound records', async () => {
+test('records are intact in a store that applies batches late', async () => {
   const store = new SlowLevel()
   const options = { index: { segmentBits: 512 } }
   const db = await open(store, options)
@@ -46,7 +46,7 @@ test('a store that keeps what it is given for a while has sound records', async 
   await again.close()
 })
 
-test('ordinals are not used again after the newest documents were deleted', async () => {
+test('ordinals are not reused after the newest documents were deleted', async () => {
   const location = scratchPath()
   let db = await open(location)
   await db.insertMany([
@@ -62,7 +62,7 @@ test('ordinals are not used again after the newest documents were deleted', asyn
   await db.close()
 })
 
-test('the other kind of index takes over an existing database, in both directions', async () => {
+test('another kind of index takes over an existing database, in both directions', async () => {
   const location = scratchPath()
   for (const index of ['sharded', 'none', 'sharded', 'none', undefined] as const) {
     const db = await open(location, index === undefined ? {} : { index })
@@ -80,7 +80,7 @@ test('the other kind of index takes over an existing database, in both direction
   await db.close()
 })
 
-test('close waits for writes that were called before it', async () => {
+test('close() waits for earlier writes', async () => {
   const location = scratchPath()
   const db = await open(location)
   const writes = [
@@ -97,7 +97,7 @@ test('close waits for writes that were called before it', async () => {
   await again.close()
 })
 
-test('close waits for an import of lines that was called before it', async () => {
+test('close() waits for an importLines() that was called before it', async () => {
   const path = scratchPath()
   for (const _id of [1, 2]) {
     const db = await open(path)
@@ -121,7 +121,7 @@ test('await using closes the database', async () => {
   assert.is(await again.countDocuments(), 1)
 })
 
-test('a dropped collection stays dropped, and its name starts empty', async () => {
+test('a dropped collection stays dropped, and a new one of its name is empty', async () => {
   const location = scratchPath()
   let db = await open(location)
   await db.collection('c').insertMany(documents)
@@ -135,7 +135,7 @@ test('a dropped collection stays dropped, and its name starts empty', async () =
   await db.close()
 })
 
-test('collections created at the same time keep apart from those created after a reopen', async () => {
+test('collections created concurrently stay separate from those created after a reopen', async () => {
   const store = new ReorderingLevel()
   const db = await open(store)
   store.nextDelay = 20
@@ -149,7 +149,7 @@ test('collections created at the same time keep apart from those created after a
   await again.close()
 })
 
-test('concurrent drops of a collection are one, and what is inserted after them stays', async () => {
+test('only one of concurrent drops succeeds, and later inserts stay', async () => {
   const store = new SlowLevel()
   const db = await open(store)
   const collection = db.collection('c')
@@ -172,7 +172,7 @@ test('concurrent drops of a collection are one, and what is inserted after them 
   await again.close()
 })
 
-test('sync: true is accepted and keeps what is written', async () => {
+test('sync: true is accepted and keeps writes', async () => {
   const location = scratchPath()
   const db = await open(location, { sync: true })
   await db.insertMany(documents.slice(0, 10))

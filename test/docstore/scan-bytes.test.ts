@@ -16,16 +16,16 @@ interface StoredTweet extends Document {
 
 const tweets = [...generateTweets({ count, seed: 5 })] as unknown as StoredTweet[]
 const changed = 'quite different, thor'
-/** What is stored, in natural order: a document that was updated comes after all that were there. */
+/** The stored documents in natural order: updated ones come last. */
 const stored: readonly StoredTweet[] = [
   ...tweets.filter(({ lang }) => lang !== 'ja' && lang !== 'pt'),
   ...tweets.filter(({ lang }) => lang === 'ja').map((tweet) => ({ ...tweet, text: changed }))
 ]
 
-/** Texts of every frequency, some of them in one document alone. */
+/** Texts of various frequencies, some of them in only one document. */
 const fragments = ['thor', 'an', 'zzz', tweets[17]!.text.slice(3, 15), tweets[count - 2]!.text.slice(0, 20), '#', 'a b']
 
-test('a scan over the bytes of many tables finds what is there, in either direction, after updates and reopening', async () => {
+test('a scan over the bytes of many tables is right in both directions, after updates and reopening', async () => {
   const location = temporaryDirectory()
   for (const round of ['in memory', 'reopened'] as const) {
     await using db = await open(location, { lsm: { writeBufferSize: 256 * 1024, cacheSize: 64 * 1024 } })
@@ -44,7 +44,7 @@ test('a scan over the bytes of many tables finds what is there, in either direct
         expected,
         `${round}: ${fragment}`
       )
-      // What was passed by the block counts like what was looked at.
+      // Documents in skipped blocks count as examined, too.
       const { executionStats } = await db.find({ text: { $regex: pattern } }, { hint: 'scan' }).explain()
       assert.is(executionStats.totalDocsExamined, stored.length, `${round}: ${fragment}`)
       const newest = await db
@@ -62,7 +62,7 @@ test('a scan over the bytes of many tables finds what is there, in either direct
   }
 })
 
-test('words at either end of short records, many of them in a block, are found there and nowhere else', async () => {
+test('words at either end of short records, many in a block, are found in the right records only', async () => {
   const words = ['quartz', 'jab', 'theater', 'zz', 'a"b', 'tail\\', 'éclair', 'x']
   const documents = Array.from({ length: 3_000 }, (_, _id) => ({
     ...(_id % 5 === 0 ? { [`k${words[_id % 7]}`]: 1 } : {}),

@@ -1,4 +1,4 @@
-/** Directories that vanish with the test process, and small helpers of these tests. */
+/** Directories that are removed when the test process ends, and small helpers. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,14 +11,14 @@ process.on('exit', () => {
   for (const directory of created) rmSync(directory, { recursive: true, force: true })
 })
 
-/** A path in a fresh directory; nothing is at the path yet. */
+/** A path in a new directory; nothing exists at it yet. */
 export function scratchPath(name = 'db'): string {
   const directory = mkdtempSync(join(tmpdir(), 'petaldb-test-'))
   created.push(directory)
   return join(directory, name)
 }
 
-/** Asserts that the promise is rejected with a PetalError of this name, and returns it. */
+/** Asserts that the promise is rejected with a PetalError of this name. @returns the error */
 export async function rejects(promise: Promise<unknown>, codeName: ErrorName): Promise<PetalError> {
   try {
     await promise

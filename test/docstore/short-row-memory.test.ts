@@ -1,6 +1,6 @@
 /**
- * All collections of a process share 512 MiB for rows. Where that is short, collections nobody writes to have their growing
- * segments sealed, and rows that are cached are given up: nothing fails, and answers stay what they are.
+ * All collections of a process share 512 MiB for rows. When they run short, growing segments of idle collections are
+ * sealed and cached rows are released: no call fails, and answers stay the same.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -12,7 +12,7 @@ const memory = rowMemory()
 const collections = 60
 const documents = 1200
 
-/** Runs with all frames of row memory taken but these. */
+/** Runs with only so many frames of row memory free. */
 async function withFrames(frames: number, run: () => Promise<void>): Promise<void> {
   const taken: number[] = []
   while (memory.freeFrames > frames) taken.push(memory.allocate())
@@ -37,14 +37,14 @@ async function check(db: Database): Promise<void> {
   }
 }
 
-test('more is written than there is row memory for', async () => {
+test('more data can be written than fits into row memory', async () => {
   const directory = temporaryDirectory()
   const free = memory.freeFrames
   await withFrames(900, async () => {
     await using db = await open(directory, { lsm: { cacheSize: 1 << 20 } })
     for (let c = 0; c < collections; c++) await fill(db, c)
     await check(db)
-    // Those that were sealed take documents again.
+    // Sealed collections take more documents.
     for (let c = 0; c < 10; c++) {
       await db.collection(`c${c}`).insertOne({ _id: 'late', name: 'late' })
       assert.is(await db.collection(`c${c}`).countDocuments({ name: 'late' }), 1)
@@ -54,7 +54,7 @@ test('more is written than there is row memory for', async () => {
   assert.is(memory.freeFrames, free, 'all frames are given back')
 })
 
-test('more is asked than there is row memory for', async () => {
+test('more data can be queried than fits into row memory', async () => {
   const directory = temporaryDirectory()
   {
     await using db = await open(directory)
@@ -74,7 +74,7 @@ test('more is asked than there is row memory for', async () => {
   assert.equal((await db.verify()).problems, [])
 })
 
-test('rows that are cached give way to what is written', async () => {
+test('cached rows make room for writes', async () => {
   await using db = await open('cached', { store: 'memory', index: { segmentBits: 2048 } })
   await db.insertMany(Array.from({ length: 30_000 }, (_, i) => ({ _id: i, name: `n${i}`, group: `g${i % 500}` })))
   await withFrames(200, async () => {

@@ -1,4 +1,4 @@
-/** A page is what it is, however far behind, and costs the documents that are on it where the index is certain of those before. */
+/** A page is a slice of all matches, and costs only its own documents if the index is certain of those before it. */
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -13,7 +13,7 @@ function idsOf(found: readonly Document[]): unknown[] {
   return found.map(({ _id }) => _id)
 }
 
-/** Every page by find, aggregate and explain is a slice of all. */
+/** Checks that every page by find(), aggregate() and explain() is a slice of all matches. */
 async function checkPages(
   db: Database,
   filter: Document,
@@ -44,7 +44,7 @@ async function checkPages(
   }
 }
 
-test('pages of any filter are slices of all it finds', async () => {
+test('pages of any filter are slices of all its matches', async () => {
   const many = fc.sample(documents(adversarial), { numRuns: count, seed })
   const db = await filled((i) => many[i]!)
   const asked = askableFilters(adversarial, 30, seed)
@@ -61,8 +61,8 @@ test('pages of any filter are slices of all it finds', async () => {
   await db.close()
 })
 
-test('certain and uncertain matches side by side, and pages that begin between any two of them', async () => {
-  // What is in an array of arrays is not certain, nor is a rare text.
+test('pages are right among mixed certain and uncertain matches, wherever they begin', async () => {
+  // Values in nested arrays are not certain, nor is a rare text.
   const db = await filled((i) => ({ n: i % 3, ...(i % 97 === 5 && { n: [[i % 3], 1] }), rare: `r${i >> 1}` }))
   for (const filter of [
     { n: 1 },
@@ -77,9 +77,9 @@ test('certain and uncertain matches side by side, and pages that begin between a
   await db.close()
 })
 
-test('a page far behind reads the documents that are on it', async () => {
+test('a page far behind reads only its own documents', async () => {
   const db = await filled((i) => ({ lang: i % 2 === 0 ? 'en' : 'de', text: `t${i}` }))
-  // The first segment began before anything was known of the documents.
+  // The first segment started before anything was known about the documents.
   await db.index.rebuild()
   for (const [filter, most] of [
     [{}, 10],
@@ -98,7 +98,7 @@ test('a page far behind reads the documents that are on it', async () => {
   await db.close()
 })
 
-test('a declared index, ids that are counted and no index at all give the same pages', async () => {
+test('a declared index, computed ids and no index give the same pages', async () => {
   const documentAt = (i: number): Document => ({ lang: i % 2 === 0 ? 'en' : 'de', n: i % 50 })
   for (const options of [{ index: 'none' }, { index: 'embedded' }, { ids: 'reversible' }]) {
     const db = await filled(documentAt, options)

@@ -1,4 +1,4 @@
-/** Sorts by `_id`, and ranges of `_id`s that no column tells apart, are answered by the table of `_id`s, whatever their type. */
+/** Sorts by `_id`, and ranges of `_id`s that columns cannot answer, use the table of `_id`s, whatever their type. */
 import { ObjectId } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -36,7 +36,7 @@ async function assertSame(db: Database, filter: Document, options: object): Prom
 }
 
 for (const store of ['lsm', 'level', 'memory'] as const) {
-  test(`pages by _id of any type, on ${store}`, async () => {
+  test(`pages by _id of any type are right, on ${store}`, async () => {
     const db = await open(scratchPath(), { store, index: { segmentBits: 512 } })
     await db
       .insertMany(
@@ -57,14 +57,14 @@ for (const store of ['lsm', 'level', 'memory'] as const) {
         { _id: { $gte: 'id 5' }, lang: 'de' }
       ]) {
         const explanation = await assertSame(db, filter, { sort: { _id: direction }, limit: 20, skip: below(5) })
-        // Few candidates are read and sorted.
+        // A few candidates are read and sorted instead.
         if (explanation.index.candidates >= 200) assert.is(bottomOf(explanation).indexName, '_id_')
         assert.ok(explanation.executionStats.totalDocsExamined < 200)
       }
       await assertSame(db, { lang: 'en' }, { sort: { _id: direction } })
       await assertSame(db, { lang: 'en' }, { sort: { lang: 1, _id: direction }, limit: 5 })
     }
-    // As one pages through a collection.
+    // As an application pages through a collection.
     let after: unknown = new ObjectId(0)
     let seen = 0
     for (;;) {
@@ -78,7 +78,7 @@ for (const store of ['lsm', 'level', 'memory'] as const) {
   })
 }
 
-test('a range of ObjectIds reads what lies in it', async () => {
+test('a range of ObjectIds reads only documents in the range', async () => {
   const db = await open(scratchPath())
   await db.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: new ObjectId(i), n: i })))
   const filter = { _id: { $gte: new ObjectId(100), $lt: new ObjectId(140) } }
@@ -88,17 +88,17 @@ test('a range of ObjectIds reads what lies in it', async () => {
   await db.close()
 })
 
-test('a range of numbers is left to the columns of the index, which know it at less cost', async () => {
+test('a range of numbers is answered by the columns of the index, which is cheaper', async () => {
   const db = await open(scratchPath(), { index: { segmentBits: 1024 } })
   await db.insertMany(Array.from({ length: 6000 }, (_, i) => ({ _id: i })))
-  // The first segment had no parameters of its own.
+  // The first segment has no parameters of its own yet.
   await db.index.rebuild()
   const explanation = await assertSame(db, { _id: { $gte: 5500, $lt: 5600 } }, {})
   assert.is(bottomOf(explanation).stage, 'BLOOM')
   await db.close()
 })
 
-test('what the columns of the index are certain of is not read from the table, however much it is', async () => {
+test('ids that the columns are certain of are not read from the table, however many they are', async () => {
   const db = await open(scratchPath(), { index: { segmentBits: 1024 } })
   await db.insertMany(Array.from({ length: 6000 }, (_, i) => ({ _id: i })))
   await db.index.rebuild()
@@ -117,10 +117,10 @@ test('what the columns of the index are certain of is not read from the table, h
   await db.close()
 })
 
-test('a walk in the order of _ids that meets few matches is given up, and what it gave is not given again', async () => {
+test('a walk in _id order with few matches is abandoned, and its matches are not returned twice', async () => {
   const db = await open(scratchPath())
   const count = 8000
-  // Matches are met before the walk is given up, and behind.
+  // Matches occur both before and after the walk is abandoned.
   const isRare = (i: number): boolean => i % 500 === 0
   const documents = Array.from({ length: count }, (_, i) => ({
     _id: new ObjectId(i),
@@ -139,7 +139,7 @@ test('a walk in the order of _ids that meets few matches is given up, and what i
   await db.close()
 })
 
-test('computed ids have no table, and are sorted all the same', async () => {
+test('computed ids, which have no table, can be sorted, too', async () => {
   const db = await open(scratchPath(), { ids: { codec: 'reversible', from: 0, to: 5000 } })
   await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: (i * 7) % 1000 })))
   await assertSame(db, {}, { sort: { _id: -1 }, limit: 5 })

@@ -1,6 +1,6 @@
 /**
- * The first documents of an order come by the columns of the index, and are those, in their order, that sorting all matches
- * gives: whatever is missing, null, of another type or an array.
+ * The first documents of a sort come from the columns of the index, and equal those of a full sort, in order, with
+ * missing, null, array and other values mixed in.
  */
 import { Decimal128, Long } from 'bson'
 import { test } from 'uvu'
@@ -15,7 +15,7 @@ const random = randomFrom(seed)
 const below = (limit: number): number => Math.floor(random() * limit)
 const oneOf = <T>(values: readonly T[]): T => values[below(values.length)]!
 
-/** Keys that no column has, or that sort by one of several values. */
+/** Values that no column holds, or that sort by one of several values. */
 const oddities: readonly (() => unknown)[] = [
   () => undefined,
   () => null,
@@ -37,7 +37,7 @@ const oddities: readonly (() => unknown)[] = [
 
 const words = ['alpha', 'beta', 'gamma', 'dé', '日本', '']
 
-/** @param odd share of the documents whose keys are odd */
+/** @param odd share of odd values */
 function makeDocument(_id: number, odd: number): Record<string, unknown> {
   const isOdd = (): boolean => random() < odd
   return {
@@ -73,13 +73,13 @@ function orderedBy({ queryPlanner: { winningPlan } }: Explanation): unknown {
   return undefined
 }
 
-/** @returns how many of the questions were answered by columns */
+/** @returns how many of the queries were answered by columns */
 async function ask(db: Database, questions: number): Promise<number> {
   let byColumns = 0
   for (let i = 0; i < questions; i++) {
     const filter = oneOf(filters)()
     const sort: [string, 1 | -1][] = [[oneOf(paths), oneOf([1, -1])]]
-    // Two paths through arrays may be no order.
+    // Sorting by two paths that lead through arrays may be an error.
     if (below(3) === 0 && sort[0]![0] !== 'word') sort.push(['word', oneOf([1, -1])])
     const options = { sort, skip: below(3) * below(10), limit: 1 + below(25) }
     const ids = async (hint?: 'scan'): Promise<unknown[]> =>
@@ -96,7 +96,7 @@ for (const [name, odd] of [
   ['many odd keys', 0.4],
   ['no odd keys', 0]
 ] as const) {
-  test(`the first of an order are those of a full sort: ${name}, through deletions, updates, a rebuild and a reopen`, async () => {
+  test(`sort with limit equals a full sort: ${name}, through deletions, updates, rebuild and reopen`, async () => {
     const location = scratchPath()
     const options = { index: { segmentBits: 512, rangeCodes: 'all' } } as const
     let db = await open(location, options)
@@ -122,12 +122,12 @@ for (const [name, odd] of [
     await insert(100)
     await check(30)
     await db.close()
-    // Most paths have columns unless keys are odd.
+    // Most paths have columns unless many values are odd.
     if (odd < 0.1) assert.ok(byColumns > questions / 4, `${byColumns} of ${questions} by columns`)
   })
 }
 
-test('the newest of many are found by reading few, whatever else a sort names', async () => {
+test('the first documents of a sort are found by reading few, also with more sort fields', async () => {
   const db = await open(scratchPath(), { index: { segmentBits: 1024 } })
   const count = 5000
   await db.insertMany(
@@ -139,17 +139,17 @@ test('the newest of many are found by reading few, whatever else a sort names', 
       ...(i % 40 === 0 && { rare: i })
     }))
   )
-  // The first segment had no parameters of its own.
+  // The first segment has no parameters of its own yet.
   await db.index.rebuild()
   for (const [sort, most] of [
     [{ at: -1 }, 150],
     [{ at: 1 }, 150],
     [{ score: -1 }, 400],
     [{ score: 1, at: 1 }, 400],
-    // Ties are decided by ordinals: one segment has all that are wanted.
+    // Ties are broken by ordinals: one segment has all that are needed.
     [{ zero: 1 }, 20],
     [{ zero: -1 }, 400],
-    // Most have none, which comes first, or last.
+    // Most documents lack the field, which sorts first or last.
     [{ rare: -1 }, 150],
     [{ rare: 1 }, 20]
   ] as const) {
@@ -162,7 +162,7 @@ test('the newest of many are found by reading few, whatever else a sort names', 
   await db.close()
 })
 
-test('a search that finds too little on the way reads all of it, and still sees one state', async () => {
+test('a search that finds too few on the way reads everything, and still sees one state', async () => {
   const db = await open(scratchPath(), { index: { segmentBits: 1024 } })
   await db.insertMany(
     Array.from({ length: 4000 }, (_, i) => ({ _id: i, at: 4000 - i, text: i < 5 ? 'needle' : 'hay' }))
@@ -175,7 +175,7 @@ test('a search that finds too little on the way reads all of it, and still sees 
   await db.close()
 })
 
-test('findOneAndUpdate and findOneAndDelete take the first of an order', async () => {
+test('findOneAndUpdate() and findOneAndDelete() take the first document of a sort', async () => {
   const db = await open(scratchPath(), { index: { segmentBits: 1024 } })
   await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: i, priority: (i * 7) % 3000, state: 'new' })))
   const taken = await db.findOneAndUpdate({ state: 'new' }, { $set: { state: 'taken' } }, { sort: { priority: -1 } })

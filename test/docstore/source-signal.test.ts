@@ -1,4 +1,6 @@
-/** A signal, and closing, end what inserts from a source, whatever the source does, and what it gave before is in the database. */
+/**
+ * A signal or close() ends inserts from a source, whatever the source does, and documents yielded before are stored.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -6,7 +8,7 @@ import { type Database, type Document, open } from '../../src/index.ts'
 import { assertHasFirst, assertNoTableIsLeft, openCounted, tweet, unitLines } from './load-cases.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
-/** An async source that never answers again once it has given some. */
+/** An async source that stalls for ever after the given elements. */
 function stuckAfter<T>(given: readonly T[], whenStuck: () => void) {
   let isClosed = false
   let asked = 0
@@ -57,7 +59,7 @@ const calls: Readonly<
 }
 
 for (const [name, call] of Object.entries(calls)) {
-  test(`${name} ends with its signal though the source never answers again, which is closed and not waited for`, async () => {
+  test(`${name}() ends with its signal although the source stalls; the source is closed, not awaited`, async () => {
     for (const count of [0, 1, 777]) {
       const db = await open('unused', { store: 'memory' })
       const { done, assertClosed } = call(db, documents(count), new AbortController())
@@ -70,10 +72,10 @@ for (const [name, call] of Object.entries(calls)) {
   })
 }
 
-test('of a signal and closing the first is told of', async () => {
+test('the first of a signal and close() is reported', async () => {
   for (const isClosedFirst of [false, true]) {
     const db = await open('unused', { store: 'memory' })
-    // The collection is there: the source is asked at once.
+    // The collection exists, so the source is read at once.
     await db.insertOne({})
     const ended = new AbortController()
     const { done } = calls.insertMany!(db, documents(3), ended)
@@ -97,7 +99,7 @@ async function* lines(source: AsyncIterable<Document>): AsyncGenerator<Uint8Arra
 }
 
 for (const [name, call] of Object.entries(closed)) {
-  test(`close() ends an ${name} whose source never answers again: what it gave is kept, and the call says why it failed`, async () => {
+  test(`close() ends ${name}() although the source stalls: earlier documents stay, and the error says so`, async () => {
     for (const count of [0, 1, 777]) {
       const location = scratchPath()
       const db = await open(location)
@@ -115,7 +117,7 @@ for (const [name, call] of Object.entries(closed)) {
     }
   })
 
-  test(`close() ends an ${name} whose source goes on and on, and leaves the source`, async () => {
+  test(`close() ends ${name}() of an endless source, and closes the source`, async () => {
     const opened = await openCounted()
     let given = 0
     let isLeft = false
@@ -137,7 +139,7 @@ for (const [name, call] of Object.entries(closed)) {
     await assertHasFirst(again.db, given)
   })
 
-  test(`close() takes nothing from an ${name} whose source has ended, or ends by then`, async () => {
+  test(`close() loses nothing of ${name}() if its source has ended or is about to`, async () => {
     const location = scratchPath()
     const db = await open(location)
     let isOver = false
@@ -154,7 +156,7 @@ for (const [name, call] of Object.entries(closed)) {
   })
 }
 
-test('close() waits for documents and lines that are there, however they are iterated over', async () => {
+test('close() waits for documents and lines in arrays and synchronous iterators', async () => {
   const location = scratchPath()
   const db = await open(location)
   const all = [
@@ -166,7 +168,7 @@ test('close() waits for documents and lines that are there, however they are ite
   for (const { insertedCount } of await Promise.all(all)) assert.is(insertedCount, 5000)
 })
 
-test('many inserts at once listen to the closing of their database, and no more when they have ended', async () => {
+test('many concurrent inserts cause no listener warning when their database closes', async () => {
   const db = await open('unused', { store: 'memory' })
   const warnings: Error[] = []
   const keep = (warning: Error): void => void warnings.push(warning)
@@ -183,7 +185,7 @@ test('many inserts at once listen to the closing of their database, and no more 
 })
 
 for (const kind of ['iterable', 'async iterable'] as const) {
-  test(`an insertMany of an ${kind} ends where its signal fires, and leaves the source`, async () => {
+  test(`an insertMany() of an ${kind} ends when its signal fires, and closes the source`, async () => {
     const opened = await openCounted()
     const count = unitLines * 5 + 99
     const ended = new AbortController()
@@ -212,14 +214,14 @@ for (const kind of ['iterable', 'async iterable'] as const) {
   })
 }
 
-test('an insertMany whose signal has fired asks its source for nothing', async () => {
+test('an insertMany() whose signal has fired does not read its source', async () => {
   await using db = await open('unused', { store: 'memory' })
   const { source } = stuckAfter([], () => assert.unreachable())
   await rejects(db.insertMany(source, { signal: AbortSignal.abort() }), 'Aborted')
   assert.equal(db.listCollections(), [])
 })
 
-test('a source that ends before its signal is inserted, and listens no more', async () => {
+test('after its source has ended, insertMany() no longer listens to its signal', async () => {
   await using db = await open('unused', { store: 'memory' })
   const ended = new AbortController()
   let listeners = 0

@@ -1,4 +1,4 @@
-/** Records that are copied as bytes are the documents that records read as text are. */
+/** Records copied as bytes give the same documents as records read as text. */
 import { ObjectId } from 'bson'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
@@ -60,7 +60,7 @@ async function readAll(location: string | Store): Promise<{ seen: Seen[]; areCop
   return { seen, areCopied }
 }
 
-test('records that are copied are those that are read as text', async () => {
+test('records copied as bytes equal records read as text', async () => {
   const copied = await readAll(scratchPath())
   const asText = await readAll(new MemoryLevel() as unknown as Store)
   assert.ok(copied.areCopied)

@@ -11,7 +11,7 @@ function* documents() {
   for (let i = 0; i < count; i++) yield { _id: i, group: i % 1000, text: `document number ${i} `.repeat(12) }
 }
 
-/** Runs a task and returns by how much the process grew meanwhile, at most. */
+/** Runs a task. @returns by how many bytes the process grew at most meanwhile */
 async function growth(task: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage().rss
   let highest = before
@@ -23,7 +23,7 @@ async function growth(task: () => Promise<unknown>): Promise<number> {
   return Math.max(highest, process.memoryUsage().rss) - before
 }
 
-test('100,000 documents stream in, through a scan that no index helps, and out one by one', async () => {
+test('100,000 documents are inserted, scanned without an index, counted and sorted in bounded memory', async () => {
   const location = scratchPath()
   const db = await open(location, { index: 'none' })
   await db.insertMany(documents())
@@ -43,7 +43,7 @@ test('100,000 documents stream in, through a scan that no index helps, and out o
   await db.close()
 })
 
-test('the records of large documents are let go batch by batch, within one insertMany', async () => {
+test('records of large documents are freed batch by batch within one insertMany()', async () => {
   const db = await open(scratchPath())
   const text = 'x'.repeat(6 * megabyte)
   let highest = 0
@@ -52,7 +52,7 @@ test('the records of large documents are let go batch by batch, within one inser
   }, 1)
   await db.insertMany(Array.from({ length: 40 }, (_, _id) => ({ _id, text })))
   clearInterval(timer)
-  // Held to the end they are 40 times 18 MiB, or 720; let go they are 230 to 270, by when the collector has its turns.
+  // Held to the end they would be 40 times 18 MiB, or 720; freed, they are 230 to 270, depending on the collector.
   assert.ok(highest < 500 * megabyte, `${(highest / megabyte).toFixed(0)} MiB`)
   console.log(`${(highest / megabyte).toFixed(0)} MiB`)
   await db.close()

@@ -1,4 +1,4 @@
-/** `index: { tail: 'fingerprint' }`: the same answers in fewer bytes, through whatever happens to a database. */
+/** `index: { tail: 'fingerprint' }`: the same answers in fewer bytes, through the life of a database. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type OpenOptions, open } from '../../src/index.ts'
@@ -28,14 +28,14 @@ async function tails(db: Database): Promise<readonly string[]> {
   return (await db.index.stats()).parameters.map(({ tail }) => tail)
 }
 
-test('anything but a tail is refused before a database is made', async () => {
+test('an invalid tail is refused before a database is created', async () => {
   for (const tail of ['Bloom', '', null, 1]) {
     await rejects(open('memory', { store: 'memory', index: { tail } } as unknown as OpenOptions), 'InvalidOptions')
   }
 })
 
 for (const store of ['lsm', 'level'] as const) {
-  test(`answers are those of a scan, and explain() counts what is read (${store})`, async () => {
+  test(`answers equal those of a scan, and fingerprints take the place of hashed rows (${store})`, async () => {
     await using db = await open(scratchPath(), { store, index })
     await db.insertMany(documents)
     await db.deleteMany({ _id: { $lt: 900 } })
@@ -49,7 +49,7 @@ for (const store of ['lsm', 'level'] as const) {
 }
 
 for (const ids of ['table', 'reversible'] as const) {
-  test(`what is reopened, read only or not, rebuilt and merged answers as before (ids: '${ids}')`, async () => {
+  test(`answers stay right after reopening, read-only or not, rebuilding and merging (ids: '${ids}')`, async () => {
     const location = scratchPath()
     const options: OpenOptions =
       ids === 'table' ? { index } : { index, ids: { codec: 'reversible', from: 0, to: 9999 } }

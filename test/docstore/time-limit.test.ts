@@ -1,4 +1,4 @@
-/** A read ends soon after its time is over, or it is told to end, however long each document takes. */
+/** A read ends soon after its time limit or abort, however long each document takes. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type FindOptions, open } from '../../src/index.ts'
@@ -32,7 +32,7 @@ const reads: Readonly<Record<string, Read>> = {
   distinct: (db, filter, options) => db.distinct('n', filter, options)
 }
 
-/** A condition of so many milliseconds a document, of which it keeps count. */
+/** A condition that takes the given time for each document, and counts its calls. */
 class SlowCondition {
   calls = 0
   readonly filter: Record<string, unknown>
@@ -49,7 +49,7 @@ class SlowCondition {
 }
 
 for (const [name, opened] of stores) {
-  test(`${name}: a read of documents that take long ends after the one in which its time is over`, async () => {
+  test(`${name}: a read of slow documents ends after the document at which its time is over`, async () => {
     await using db = await opened()
     await db.insertMany(documents)
     await db.createIndex({ n: 1 })

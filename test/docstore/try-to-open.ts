@@ -1,4 +1,4 @@
-/** Run as a process of its own: opens the database at its argument and prints how that ended. */
+/** Runs as a process of its own: opens the database at its argument and prints the outcome. */
 import { open, PetalError } from '../../src/index.ts'
 
 try {

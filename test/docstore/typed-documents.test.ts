@@ -1,4 +1,4 @@
-/** What a TypeScript program writes; the type checker is the test, running it only shows that the calls are the right ones. */
+/** Calls as in a TypeScript program. The type checker is the test; running it only shows that the calls work. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../src/index.ts'
 import { rejects } from './scratch.ts'
 
-/** An interface, which unlike a type alias is not assignable to a record of unknown values. */
+/** An interface, because unlike a type alias it cannot be assigned to a record of unknown values. */
 interface Reading {
   _id?: number
   sensor: string
@@ -26,7 +26,7 @@ async function sensors<T extends { readonly sensor: string }>(readings: Collecti
     .toArray()
 }
 
-test('documents may be of an interface, in every method that takes or gives one', async () => {
+test('documents can be of an interface type in every method that takes or returns them', async () => {
   await using db = await open<Reading>('typed', { store: 'memory' })
   const first: Reading = { _id: 1, sensor: 'a', value: 3 }
   await db.insertOne(first)
@@ -44,7 +44,7 @@ test('documents may be of an interface, in every method that takes or gives one'
   assert.equal(await sensors(db), ['a', 'c', 'e'])
 })
 
-test('updates are operators or a pipeline, wherever one is taken', async () => {
+test('updates are operators or a pipeline in every method', async () => {
   await using db = await open<Reading>('typed', { store: 'memory' })
   const stages: UpdateSpec = [{ $set: { value: { $add: ['$value', 1] } } }, { $unset: ['sensor'] }]
   const operations: BulkWriteOperation<Reading>[] = [
@@ -59,7 +59,7 @@ test('updates are operators or a pipeline, wherever one is taken', async () => {
   assert.is(after?.value, 8)
 })
 
-test('collections of an interface stand beside others, and such a database can be copied', async () => {
+test('collections of an interface type can be used beside others, and such a database can be copied', async () => {
   await using db = await open('typed', { store: 'memory' })
   const readings = db.collection<Reading>('readings')
   await readings.insertOne({ sensor: 'a', value: 1 })
@@ -70,7 +70,7 @@ test('collections of an interface stand beside others, and such a database can b
   assert.is((await copyDatabase(typed, copy)).documents, 1)
 })
 
-test('a sort is checked: paths with their directions, in every spelling there is', async () => {
+test('a sort is type-checked: paths with their directions, in every form', async () => {
   await using db = await open<Reading>('typed', { store: 'memory' })
   await db.insertMany([1, 2, 3].map((_id) => ({ _id, sensor: 'a', value: -_id })))
   const specs: readonly SortSpec[] = [
@@ -95,7 +95,7 @@ test('a sort is checked: paths with their directions, in every spelling there is
   for (const call of wrong) await rejects(call(), 'BadValue')
 })
 
-test('filters and updates know the fields of a collection, and take every other path as well', async () => {
+test('filters and updates know the fields of a collection, and take any other path as well', async () => {
   await using db = await open<Reading>('typed', { store: 'memory' })
   await db.insertMany([
     { _id: 1, sensor: 'a', value: 3 },
@@ -103,7 +103,7 @@ test('filters and updates know the fields of a collection, and take every other 
   ])
   const known: Filter<Reading> = { $or: [{ sensor: 'a' }, { value: { $gt: 3 } }], $nor: [{ 'not.known': 1 }] }
   assert.is(await db.countDocuments(known), 2)
-  // One that was made for any documents will do.
+  // A filter made for any documents can be used.
   const any: Filter = { sensor: 'a' }
   const written: Record<string, unknown> = { sensor: { $in: ['a'] } }
   for (const filter of [any, written]) assert.is(await db.countDocuments(filter), 1)
@@ -127,16 +127,16 @@ interface Wanted {
   lang?: string
 }
 
-/** A field that is known where the function is called. */
+/** A field that is known only where the function is called. */
 async function countBy<T extends object>(collection: Collection<T>, field: keyof T & string, value: unknown) {
   const filter: Filter<T> = {}
   filter[field] = value as never
   return [await collection.countDocuments(filter), await collection.countDocuments({ [field]: value })]
 }
 
-test('filters and updates may be variables of an interface, and be put together step by step', async () => {
+test('filters and updates may be variables of an interface type, and be built step by step', async () => {
   await using db = await open<Tweet>('typed', { store: 'memory' })
-  // An _id that the type does not tell of.
+  // An _id that the type does not declare.
   await db.insertOne({ _id: 1, lang: 'de', user: { id: 7, tags: ['x'] } })
   await db.insertMany([{ lang: 'en', user: { id: 8, tags: [] }, at: new Date(0) }])
   const wanted: Wanted = { lang: 'de' }
@@ -159,7 +159,7 @@ test('filters and updates may be variables of an interface, and be put together 
   assert.equal(await db.distinct('lang'), ['fr'])
 })
 
-test('what is found has an _id, and what cannot be meant is refused', async () => {
+test('found documents have an _id, and obvious mistakes are refused', async () => {
   await using db = await open<Tweet>('typed', { store: 'memory' })
   await db.insertOne({ _id: 'a', lang: 'de', user: { id: 7, tags: [] } })
   const [found] = await db.find().toArray()

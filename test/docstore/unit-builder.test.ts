@@ -1,4 +1,4 @@
-/** Units of lines that go this way and that: each is copied to the scanner a few times at most, and asked about once. */
+/** In units of mixed lines, each line is copied to the scanner a few times at most, and scanned once. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type LineKind, numbersFor } from '../../src/docstore/bulk/load-unit.ts'
@@ -13,11 +13,11 @@ import { checkTuning } from '../../src/sharded-bloom/tune/tuning.ts'
 const count = 4096
 
 interface Work {
-  /** Bytes that were copied for runs, by bytes of the lines. */
+  /** Bytes copied for runs, divided by the bytes of the lines. */
   readonly copies: number
-  /** Scans, by lines. */
+  /** Scans per line. */
   readonly scans: number
-  /** Objects that were made of lines, by lines. */
+  /** Objects made per line. */
   readonly objects: number
 }
 
@@ -49,7 +49,7 @@ async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Pro
     return stage.call(this, part)
   }
   Scanner.prototype.scan = function (...given) {
-    // Those of a sample aside.
+    // Except those of a sample.
     if (given[5] !== true) scans++
     return scan.apply(this, given)
   }
@@ -80,13 +80,13 @@ const oid = (i: number): string => `{"$oid":"${i.toString(16).padStart(24, '0')}
 const date = ',"at":{"$date":"2024-01-02T03:04:05Z"}'
 const long = ',"n":{"$numberLong":"5"}'
 
-test('lines with an _id in front are copied once, and scanned once', async () => {
+test('lines that begin with an _id are copied once and scanned once', async () => {
   const { copies, scans } = await workOf((i) => tweet(String(i), i))
   assert.ok(copies > 0.9 && copies < 1.2, `${copies} copies`)
   assert.ok(scans < 1.1, `${scans} scans`)
 })
 
-test('records of JSON are copied once, and scanned once, ObjectIds among them', async () => {
+test('JSON records, with ObjectIds among them, are copied once and scanned once', async () => {
   const { copies, scans } = await workOf((i) => {
     const digits = i.toString(16).padStart(24, '0')
     return i % 2 === 0 ? tweet(String(i), i) : `\u0002${tweet(`"${digits}"`, i)}`
@@ -95,14 +95,14 @@ test('records of JSON are copied once, and scanned once, ObjectIds among them', 
   assert.ok(scans < 1.1, `${scans} scans`)
 })
 
-test('lines as mongoexport writes them are not copied for runs, and no object is made of them', async () => {
+test('lines as mongoexport writes them are not copied for runs, and no objects are made of them', async () => {
   const { copies, scans, objects } = await workOf((i) => tweet(oid(i), i))
   assert.is(copies, 0)
   assert.ok(scans < 1.1, `${scans} scans`)
   assert.ok(objects < 0.01, `${objects} objects`)
 })
 
-test('lines with dates are copied once and scanned once, and no object is made of them', async () => {
+test('lines with dates are copied once and scanned once, and no objects are made of them', async () => {
   for (const id of [String, oid]) {
     const { copies, scans, objects } = await workOf((i) => tweet(id(i), i, date))
     assert.ok(copies < 1.2, `${copies} copies`)
@@ -111,7 +111,7 @@ test('lines with dates are copied once and scanned once, and no object is made o
   }
 })
 
-test('records with dates and ObjectIds are copied once, and scanned once', async () => {
+test('records with dates and ObjectIds are copied once and scanned once', async () => {
   const { copies, scans, objects } = await workOf((i) => {
     const id = i % 2 === 0 ? String(i) : oid(i)
     return `\u0001${tweet(id, i, ',"at":{"$date":{"$numberLong":"1700000000000"}}')}`
@@ -121,13 +121,13 @@ test('records with dates and ObjectIds are copied once, and scanned once', async
   assert.ok(objects < 0.01, `${objects} objects`)
 })
 
-test('lines of both kinds in turn are copied once', async () => {
+test('alternating lines of both kinds are copied once', async () => {
   const { copies, scans } = await workOf((i) => tweet(i % 2 === 0 ? String(i) : oid(i), i))
   assert.ok(copies < 1, `${copies} copies`)
   assert.ok(scans < 1.1, `${scans} scans`)
 })
 
-test('lines that the scanner refuses are asked about once, and few others are copied again for them', async () => {
+test('lines that the scanner refuses are scanned once, and few others are copied again because of them', async () => {
   for (const one of [2, 3, 10]) {
     const { copies, scans } = await workOf((i) => tweet(String(i), i, i % one === 0 ? long : ''))
     assert.ok(copies < 5, `one in ${one}: ${copies} copies`)

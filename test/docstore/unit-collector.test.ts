@@ -1,4 +1,4 @@
-/** Units of whole lines are the bytes that came, and lines that are too long for one are found out early. */
+/** Units of complete lines contain exactly the bytes that came, and lines too long for a unit are detected early. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { UnitCollector } from '../../src/docstore/bulk/unit-collector.ts'
@@ -15,7 +15,7 @@ function line(bytes: number): Buffer {
   return Buffer.concat([Buffer.alloc(bytes, 'x'), Buffer.from('\n')])
 }
 
-/** Takes the text in chunks; whoever asks for more has looked at what was taken. */
+/** Takes the text in chunks, and yields after each take for checks. */
 function* taking(collector: UnitCollector, text: Buffer): Generator<void> {
   for (let at = 0; at < text.length; ) {
     let chunk: Uint8Array = text.subarray(at, at + 1 + below(300))
@@ -27,7 +27,7 @@ function* taking(collector: UnitCollector, text: Buffer): Generator<void> {
   }
 }
 
-test('units, one behind the other and then the rest, are the bytes that came, however they were cut', () => {
+test('the units and the rest, joined, are the bytes that came, however they were cut', () => {
   for (let run = 0; run < 100; run++) {
     const lines = 1 + below(20)
     const text = Buffer.concat(Array.from({ length: below(200) }, () => line(below(60))).concat(Buffer.from('rest')))
@@ -49,7 +49,7 @@ test('units, one behind the other and then the rest, are the bytes that came, ho
   }
 })
 
-test('however many lines are aimed at while they come, a unit ends where a line does', () => {
+test('a unit ends with a line, even if its target size changes meanwhile', () => {
   for (let run = 0; run < 100; run++) {
     const text = Buffer.concat(Array.from({ length: below(200) }, () => line(below(60))))
     const collector = new UnitCollector('line', 1 + below(20), mebibyte, mebibyte)
@@ -74,7 +74,7 @@ test('however many lines are aimed at while they come, a unit ends where a line 
   }
 })
 
-/** Bytes that were taken when it says that lines are too long; undefined when it never does. */
+/** Bytes taken until `isOver` is set; undefined if it never is. */
 function overAfter(collector: UnitCollector, pieces: Iterable<Buffer>): number | undefined {
   let taken = 0
   for (const piece of pieces) {
@@ -93,7 +93,7 @@ function* repeated(piece: Buffer, count: number): Generator<Buffer> {
   for (let i = 0; i < count; i++) yield piece
 }
 
-test('few lines in many bytes, a line that is longer than any, and a unit that has no room are found out', () => {
+test('too few lines in many bytes, a line that is too long, and a full unit are detected', () => {
   const collector = () => new UnitCollector('line', 65_536, 128 * mebibyte, 32 * mebibyte)
   const few = overAfter(collector(), repeated(line(100_000), 1000)) ?? 0
   assert.ok(few > 16 * mebibyte && few < 17 * mebibyte, `${few} bytes of lines of 100 kB`)
@@ -105,7 +105,7 @@ test('few lines in many bytes, a line that is longer than any, and a unit that h
   assert.is(overAfter(collector(), repeated(line(900), 60_000)), undefined)
 })
 
-test('records are lines of their unit, and one that does not fit is not taken', () => {
+test('records are the lines of their unit, and one that does not fit is not taken', () => {
   const collector = new UnitCollector('record', 3, mebibyte, mebibyte)
   for (let round = 0; round < 2; round++) {
     for (const text of ['{"a":1}', '', 'é']) {
@@ -121,7 +121,7 @@ test('records are lines of their unit, and one that does not fit is not taken', 
   let count = 0
   while (large.put(Buffer.alloc(100_000, 'x'))) {
     count++
-    // Whoever puts on nevertheless loses nothing of what was put.
+    // Continuing nevertheless loses nothing.
     assert.is(large.isOver, count * 100_001 > mebibyte)
   }
   assert.ok(large.isOver)

@@ -1,4 +1,4 @@
-/** However many lines are to come, units are about equal, none larger than a segment or less than half of one. */
+/** Units are about equal, none larger than a segment or smaller than half of one. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { UnitSizes } from '../../src/docstore/bulk/unit-sizes.ts'
@@ -23,7 +23,7 @@ const random = randomFrom(seed)
 const below = (limit: number): number => Math.floor(random() * limit)
 const most = 1000
 
-/** Lines of each unit, where those that are left are known exactly, and then what is left. */
+/** Lines of each unit if the remaining number is known exactly, and the lines left over. */
 function divided(lines: number, threads: number): { readonly units: number[]; readonly rest: number } {
   const sizes = new UnitSizes(most, threads)
   sizes.begin(lines)
@@ -37,7 +37,7 @@ function divided(lines: number, threads: number): { readonly units: number[]; re
   }
 }
 
-test('a known number of lines is divided evenly, in as few rounds as can be', () => {
+test('a known number of lines is divided evenly, in as few rounds as possible', () => {
   for (let run = 0; run < 500; run++) {
     const threads = 1 + below(5)
     const lines = below(20 * most)
@@ -56,7 +56,7 @@ test('a known number of lines is divided evenly, in as few rounds as can be', ()
   }
 })
 
-test('where nobody knows how many are to come, or more come than were expected, units are as large as segments', () => {
+test('units are as large as segments if the number of lines is unknown or exceeded', () => {
   const sizes = new UnitSizes(most, 2)
   sizes.begin(undefined)
   assert.is(sizes.next, most)
@@ -102,7 +102,7 @@ function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 for (const [name, insert] of Object.entries(sources)) {
-  test(`${name}: the last unit is no small one`, async () => {
+  test(`${name}: the last unit is not small`, async () => {
     const count = 5 * unitLines + unitLines / 2 + below(unitLines / 2)
     await using db = await open(scratchPath(), smallSegments)
     await insert(db, count)
@@ -117,7 +117,7 @@ for (const [name, insert] of Object.entries(sources)) {
     if (name.startsWith('a stream of')) {
       assert.equal(segments.slice(0, 5), Array(5).fill(unitLines), shown)
     } else {
-      // Two threads have the same to do, be it in three rounds or, where lines seemed to be more, in four.
+      // Both threads have the same amount of work, in three rounds or, if more lines were expected, in four.
       assert.ok(segments.length === 6 || segments.length === 8, shown)
       assert.ok(Math.max(...segments) - Math.min(...segments) < unitLines / 10, shown)
     }
@@ -125,7 +125,7 @@ for (const [name, insert] of Object.entries(sources)) {
   })
 }
 
-test('what is told of a source that is not so changes how its lines are divided, and nothing else', async () => {
+test('a wrong sourceBytes only changes how the lines are divided', async () => {
   const count = 4 * unitLines + 100
   const bytes = bytesOf(tweetLines(0, count).trimEnd())
   for (const share of [0, 0.01, 0.5, 0.99, 1.01, 2, 1000]) {

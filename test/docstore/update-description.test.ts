@@ -1,4 +1,4 @@
-/** What an update is said to have changed makes the document before into the one after. */
+/** The description of an update turns the document before it into the one after it. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -9,7 +9,7 @@ import { adversarial, documents, testSeed } from '../support/arbitraries.ts'
 
 const seed = testSeed()
 
-/** As a reader of events would do it. */
+/** Applies a description as a consumer of events would. */
 function replay(before: Document, { updatedFields, removedFields, truncatedArrays }: UpdateDescription): Document {
   const result = cloneDocument(before)
   const at = (path: string): [Document, string] => {
@@ -32,7 +32,7 @@ function replay(before: Document, { updatedFields, removedFields, truncatedArray
   return result
 }
 
-/** The fields of the document itself in any order. */
+/** Ignores the order of the document's own fields. */
 function isSame(a: Document, b: Document): boolean {
   const keys = Object.keys(a)
   return (
@@ -40,7 +40,7 @@ function isSame(a: Document, b: Document): boolean {
   )
 }
 
-/** `b` into `a`: they have much in common, as the two sides of an update have. */
+/** Merges `b` into `a`, so that they have much in common, like both sides of an update. */
 function mixed(a: unknown, b: unknown): unknown {
   if (Array.isArray(a) && Array.isArray(b)) return b.length < a.length ? a.slice(0, b.length) : [...a, ...b]
   if (!isPlainObject(a) || !isPlainObject(b)) return b
@@ -50,12 +50,12 @@ function mixed(a: unknown, b: unknown): unknown {
   return result
 }
 
-test('any two documents: replaying the description of one to the other ends there', () => {
+test('for any two documents, replaying the description turns one into the other', () => {
   const pairs = fc.tuple(documents(adversarial), documents(adversarial))
   let told = 0
   fc.assert(
     fc.property(pairs, ([before, after]) => {
-      // A key of the document itself is told as it is: with a dot in it, it may look like a path.
+      // Top-level keys are reported unchanged: a key with a dot could be taken for a path.
       fc.pre(Object.keys({ ...before, ...after }).every((key) => !key.includes('.')))
       for (const other of [after, mixed(before, after) as Document]) {
         const [from, to] = [cloneDocument(before), cloneDocument(other)]
@@ -89,7 +89,7 @@ const cases: readonly (readonly [string, Document, Document, Partial<UpdateDescr
 ]
 
 for (const [title, before, after, expected] of cases) {
-  test(`${title} is told as that`, () => {
+  test(`description of a change: ${title}`, () => {
     assert.equal(describeUpdate(before, after), {
       updatedFields: {},
       removedFields: [],
@@ -99,7 +99,7 @@ for (const [title, before, after, expected] of cases) {
   })
 }
 
-test('what is told is a copy', () => {
+test('a description contains copies', () => {
   const after = { a: { b: [1] }, c: [{ d: 1 }] }
   const { updatedFields } = describeUpdate({ c: 1 }, after)
   assert.is.not(updatedFields.a, after.a)

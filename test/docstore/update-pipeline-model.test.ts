@@ -1,6 +1,6 @@
 /**
- * Random pipelines as updates: each document becomes what `aggregate()` makes of it with the same stages, its `_id` aside, or the
- * same error ends the update there; questions are answered alike by index and scan afterwards, also after reopening.
+ * Random pipelines as updates: each document becomes what `aggregate()` makes of it with the same stages, except for
+ * its `_id`, or the same error ends the update; index and scan agree afterwards, also after reopening.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -34,7 +34,7 @@ function expressions(profile: Profile): fc.Arbitrary<unknown> {
     reference.map((each) => ({ $ifNull: [each, 'none'] })),
     reference.map((each) => ({ $type: each })),
     fc.tuple(reference, reference).map(([a, b]) => ({ $cond: [{ $lt: [a, b] }, a, b] })),
-    // Of some documents an error.
+    // An error for some documents.
     fc.tuple(reference, fc.constantFrom<unknown>(1, 2.5)).map(([each, n]) => ({ $add: [each, n] })),
     reference.map((each) => ({ $size: each })),
     fc.tuple(reference, reference).map((both) => ({ $mergeObjects: both }))
@@ -64,7 +64,7 @@ function stages(profile: Profile): fc.Arbitrary<Document> {
   )
 }
 
-/** What an update by the stages should leave of each document, in order; the error that ends it. */
+/** What an update by the stages should leave of each document, in order, and the error that ends it. */
 async function expectedOf(db: Database, found: readonly Document[], pipeline: readonly Document[]) {
   const after: Document[] = []
   for (const document of found) {
@@ -98,7 +98,7 @@ for (const [store, profile] of [
   ['memory', adversarial]
 ] as const) {
   const kind = profile === plain ? 'plain' : 'adversarial'
-  test(`${store}, ${kind} documents: an update leaves what the pipeline gives, and the index knows it`, async () => {
+  test(`${store}, ${kind} documents: an update leaves what the pipeline gives, and the index agrees`, async () => {
     const location = store === 'lsm' ? scratchPath() : 'unused'
     const options = { store, index: { segmentBits: 512 } }
     let db = await open(location, options)
@@ -125,7 +125,7 @@ for (const [store, profile] of [
           seen.failed++
         }
         seen.modified += modified
-        // Those that were changed come behind those that were not.
+        // Updated documents come after the others.
         const stored = await db.find(filter, { sort: { _id: 1 } }).toArray()
         const expected = [...after, ...before.slice(after.length)].sort((a, b) => Number(a._id) - Number(b._id))
         assert.is(describe(stored), describe(expected), shown)

@@ -1,4 +1,4 @@
-/** Updates that are pipelines, over each kind of store: what is written, in which order, and what is refused before. */
+/** Updates by pipelines on each kind of store: what is written, in which order, and what is refused beforehand. */
 import { ObjectId } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -25,8 +25,8 @@ for (const [name, openEmpty] of Object.entries(stores)) {
       await run(db)
     })
 
-  // The first of all, when operators were never loaded.
-  claim('writes are decided in the order in which they were called', async (db) => {
+  // The first test, because operators must not have been loaded before.
+  claim('writes take effect in the order of the calls', async (db) => {
     const changing: Document[] = [{ $set: { n: { $add: ['$n', 1] } } }]
     const writes = [
       db.insertOne({ _id: 1, n: 0 }),
@@ -42,7 +42,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.equal(await byId(db), [{ _id: 1, n: 25 }])
   })
 
-  claim('every update takes a pipeline, and questions find what it left', async (db) => {
+  claim('every kind of update takes a pipeline, and filters find its results', async (db) => {
     await db.insertMany(Array.from({ length: 20 }, (_, i) => ({ _id: i, a: i, b: 1 })))
     const one = await db.updateOne({ _id: 3 }, total)
     assert.equal([one.matchedCount, one.modifiedCount, one.upsertedCount, one.upsertedId], [1, 1, 0, null])
@@ -65,10 +65,10 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.equal(await db.findOne({ total: 13 }), { _id: 12, b: 1, total: 13 })
   })
 
-  claim('what it leaves as it was is matched and not modified', async (db) => {
+  claim('a document that the pipeline leaves unchanged is matched, but not modified', async (db) => {
     await db.insertMany([{ _id: 1, a: -1 }, { _id: 2, a: 2 }, { _id: 3 }])
     const { matchedCount, modifiedCount } = await db.updateMany({}, [{ $set: { a: { $abs: '$a' } } }])
-    // Missing is null to $abs.
+    // $abs of a missing value is null.
     assert.equal([matchedCount, modifiedCount], [3, 2])
     assert.equal((await db.updateMany({}, [])).modifiedCount, 0)
     assert.equal(await byId(db), [
@@ -78,7 +78,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     ])
   })
 
-  claim('an upsert inserts what the pipeline makes of the equalities of its filter', async (db) => {
+  claim("an upsert inserts what the pipeline makes of the filter's equalities", async (db) => {
     const upsert = { upsert: true } as const
     const first = await db.updateOne({ _id: 7, a: 1, b: 2, c: { $gt: 5 } }, total, upsert)
     assert.equal([first.matchedCount, first.upsertedCount, first.upsertedId], [0, 1, 7])
@@ -100,7 +100,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.is(await db.countDocuments(), 5)
   })
 
-  claim('what is malformed changes nothing, and names its stage', async (db) => {
+  claim('a malformed pipeline changes nothing, and the error names its stage', async (db) => {
     await db.insertMany([{ _id: 1, a: 1 }, { _id: 2 }])
     const refusals = [
       [[{ $set: { b: 1 } }, { $limit: 1 }], 'InvalidOptions', /^\$limit \(stage 1\)/],
@@ -131,7 +131,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.equal(await db.get(2), { _id: 2, b: 1 })
   })
 
-  claim('one that fails midway keeps the documents before it changed', async (db) => {
+  claim('an update that fails midway keeps its earlier changes', async (db) => {
     await db.insertMany([1, 2, 'three', 4].map((n, i) => ({ _id: i, n })))
     const scanned = (await db.find().toArray()).map(({ n }) => n)
     const failing = db.updateMany({}, [{ $set: { n: { $add: ['$n', 10] } } }])
@@ -140,7 +140,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.equal((await db.find().toArray()).map(({ n }) => n).sort(), expected.sort())
   })
 
-  claim('a result that cannot be stored is refused as that of any update', async (db) => {
+  claim('a result that cannot be stored is refused as for any update', async (db) => {
     await db.insertOne({ _id: 1, text: 'x'.repeat(2 ** 20) })
     const twenty = Array.from({ length: 20 }, () => '$text')
     await rejects(db.updateOne({}, [{ $set: { text: { $concat: twenty } } }]), 'DocumentTooLarge')
@@ -150,7 +150,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     assert.equal(Object.keys((await db.get(1)) ?? {}), ['_id', 'text'])
   })
 
-  claim('let gives values to a pipeline, as they were when it was called', async (db) => {
+  claim('let passes values to a pipeline, as of the call', async (db) => {
     await db.insertMany([
       { _id: 1, x: 1 },
       { _id: 2, x: 2 }
@@ -175,7 +175,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     await rejects(db.updateOne({}, [{ $set: { n: '$$n' } }]), 'FailedToParse')
   })
 
-  claim('a unique index has a say, and $$NOW is one instant for all', async (db) => {
+  claim('a unique index is enforced, and $$NOW is the same for all documents', async (db) => {
     await db.createIndex({ key: 1 }, { unique: true })
     await db.insertMany([1, 2, 3].map((key) => ({ _id: key, key })))
     await rejects(db.updateMany({}, [{ $set: { key: { $min: [{ $add: ['$key', 5] }, 7] } } }]), 'DuplicateKey')

@@ -5,7 +5,7 @@ import { type Database, type Document, open } from '../../src/index.ts'
 import { rejects } from './scratch.ts'
 
 /**
- * Runs a change of 200 documents by a function that seems to take three milliseconds.
+ * Changes 200 documents by a function that appears to take three milliseconds each.
  * @returns in which turn of the event loop each was changed
  */
 async function turnsOf(change: (db: Database, set: Document) => Promise<unknown>): Promise<readonly number[]> {
@@ -38,19 +38,19 @@ async function turnsOf(change: (db: Database, set: Document) => Promise<unknown>
 
 const merge = (set: Document): Document[] => [{ $merge: { into: 'default', whenMatched: [set] } }]
 
-test('a turn is due between two documents that take long', async () => {
+test('the event loop turns between two documents of a slow update', async () => {
   const changedIn = await turnsOf((db, set) => db.updateMany({}, [set]))
   assert.is(changedIn.length, 200)
   assert.ok(new Set(changedIn).size >= 190, `in ${new Set(changedIn).size} turns`)
 })
 
-test('so it is where they are merged', async () => {
+test('the event loop turns between two documents of a slow $merge', async () => {
   const changedIn = await turnsOf((db, set) => db.aggregate(merge(set)).toArray())
   assert.is(changedIn.length, 200)
   assert.ok(new Set(changedIn).size >= 190, `in ${new Set(changedIn).size} turns`)
 })
 
-test('a merge ends when its time is over, and what is merged stays', async () => {
+test('a $merge ends at its time limit, and what is merged stays', async () => {
   const changedIn = await turnsOf(async (db, set) => {
     const error = await rejects(db.aggregate(merge(set), { maxTimeMS: 300 }).toArray(), 'MaxTimeMSExpired')
     assert.match(error.message, /^The operation exceeded/)

@@ -1,4 +1,4 @@
-/** Collections and filters to ask for the values on their paths, and for pages. */
+/** Collections and filters for tests of the values on their paths, and of pages. */
 import { Decimal128, Long } from 'bson'
 import fc from 'fast-check'
 import { type Database, type Document, open } from '../../src/index.ts'
@@ -6,9 +6,9 @@ import { compileFilter } from '../../src/query/filter.ts'
 import { type adversarial, documents, filters } from '../support/arbitraries.ts'
 import { scratchPath } from './scratch.ts'
 
-/** That are asked for of random documents. */
+/** Roughly how many paths of random documents are queried. */
 const mostPaths = 16
-/** Documents of a collection, those that are deleted among them. */
+/** Documents inserted into a collection, including those deleted again. */
 export const count = 2500
 
 /** Several segments, some documents deleted, the last segment open. */
@@ -19,7 +19,7 @@ export async function filled(documentAt: (i: number) => Document, options = {}):
   return db
 }
 
-/** Random filters that are none that is refused. */
+/** Random filters, without invalid ones. */
 export function askableFilters(profile: typeof adversarial, numRuns: number, seed: number): Document[] {
   return fc.sample(filters(profile), { numRuns, seed }).filter((filter) => {
     try {
@@ -31,7 +31,7 @@ export function askableFilters(profile: typeof adversarial, numRuns: number, see
   })
 }
 
-/** Paths that occur in documents, some of them. */
+/** Some of the paths that occur in documents. */
 function pathsOf(many: readonly Document[]): string[] {
   const paths = new Set<string>()
   const walk = (value: unknown, path: string): void => {
@@ -49,13 +49,13 @@ function pathsOf(many: readonly Document[]): string[] {
 
 type Check = (db: Database, path: string, filter: Document) => Promise<void>
 
-/** Any path of random documents, whatever is asked for. */
+/** Any path of random documents, with random filters. */
 export async function checkAnyPath(profile: typeof adversarial, seed: number, check: Check): Promise<void> {
-  // Few different ones, so that values are frequent.
+  // Few different documents, so that values are frequent.
   const many = fc.sample(documents(profile), { numRuns: 120, seed })
   const db = await filled((i) => many[(i * i) % many.length]!)
   await db.index.rebuild()
-  // And an open segment, and two that are not built again.
+  // Adds an open segment, and two that are not rebuilt.
   await db.insertMany(Array.from({ length: 700 }, (_, i) => ({ ...many[i % 9]!, _id: count + i })))
   const asked = [{}, ...askableFilters(profile, 6, seed)]
   for (const path of pathsOf(many)) for (const filter of asked) await check(db, path, filter)
@@ -83,7 +83,7 @@ const kinds: readonly unknown[] = [
   true
 ]
 
-/** Values that share a row, others beside them, several of them, none, and what is on no path. */
+/** Values that share a row, others that do not, several at a time, none, and paths without values. */
 export async function checkKinds(check: Check): Promise<void> {
   const db = await filled((i) => ({
     v: kinds[i % kinds.length],
@@ -116,7 +116,7 @@ export async function checkKinds(check: Check): Promise<void> {
       {},
       { v: 'a' },
       { rare: 'common' },
-      // Of one half certain, of the other one document that is not.
+      // Half of the documents are certain matches, and one of the others is an uncertain one.
       { $or: [{ half: 0 }, { rare: 'r601' }] },
       { v: { $type: 'number' } },
       { w: { $exists: false } },
@@ -128,7 +128,7 @@ export async function checkKinds(check: Check): Promise<void> {
   await db.close()
 }
 
-/** With a declared index, without any, with the store's value filters alone, and where ids are computed. */
+/** With each kind of index besides a declared one, and with computed ids. */
 export async function checkIndexes(check: Check): Promise<void> {
   for (const options of [{ index: 'none' }, { index: 'embedded' }, { ids: 'reversible' }, {}]) {
     const db = await filled((i) => ({ lang: `l${i % 20}`, n: i % 50 }), options)

@@ -12,7 +12,7 @@ const documents = (count: number): Document[] =>
 
 for (const store of ['lsm', 'level'] as const) {
   for (const index of ['sharded', 'none'] as const) {
-    test(`a sound database on ${store} with index ${index} has no problem, while it is written to as well`, async () => {
+    test(`a sound database on ${store} with index ${index} has no problem, even during writes`, async () => {
       const db = await open(scratchPath(), { store, index })
       await db.insertMany(documents(3000))
       await db.deleteMany({ n: 3 })
@@ -32,7 +32,7 @@ for (const store of ['lsm', 'level'] as const) {
   }
 }
 
-test('documents that are as deep as documents may be are sound', async () => {
+test('documents of the maximum depth are sound', async () => {
   await using db = await open(scratchPath())
   const nested = (levels: number, wrap: (inner: unknown) => unknown): unknown =>
     levels === 0 ? 1 : wrap(nested(levels - 1, wrap))
@@ -41,7 +41,7 @@ test('documents that are as deep as documents may be are sound', async () => {
   assert.equal((await db.verify()).problems, [])
 })
 
-/** A database over a store that is damaged by hand, and what verify() says of it. */
+/** Damages the store of a database by hand. @returns what verify() reports */
 async function problemsAfter(damage: (docs: Sublevel, ids: Sublevel) => Promise<unknown>): Promise<string[]> {
   const store = new MemoryLevel<Uint8Array, string>({ keyEncoding: 'view' })
   const db = await open(store)
@@ -64,32 +64,32 @@ async function nthKey(area: Sublevel, n: number): Promise<Uint8Array> {
   return keys[n] as Uint8Array
 }
 
-test('a document that is gone is missed by the index and by its _id', async () => {
+test('a missing document is reported by the index and by its _id', async () => {
   const problems = await problemsAfter(async (docs) => docs.del(await nthKey(docs, 5)))
   assert.ok(problems.includes('default index knows document 5, which is not there'), problems.join('\n'))
   assert.ok(problems.includes('default id 300 _ids are there for 299 documents'))
   assert.ok(problems.includes('default document 299 documents are there, 300 were counted when they were written'))
 })
 
-test('a document that cannot be read is named', async () => {
+test('a document that cannot be read is reported', async () => {
   const problems = await problemsAfter(async (docs) => docs.put(await nthKey(docs, 7), '{"_id":7,"n'))
   assert.is(problems.length, 1, problems.join('\n'))
   assert.match(problems[0] ?? '', /^default document 7: A stored document is damaged/)
 })
 
-test('an _id that leads elsewhere is named', async () => {
+test('an _id that leads to another document is reported', async () => {
   const problems = await problemsAfter(async (_, ids) => ids.put(await nthKey(ids, 9), '10'))
   assert.equal(problems, ['default id the _id of document 9 leads to document 10'])
 })
 
-test('a document in the place of another is denied by the index, asked for its own fields', async () => {
+test('if another document is stored in its place, the index denies it by its own fields', async () => {
   const problems = await problemsAfter(async (docs) =>
     docs.put(await nthKey(docs, 11), '{"_id":11,"n":4,"text":"swapped"}')
   )
   assert.ok(problems.includes('default index denies document 11, asked for its own text'), problems.join('\n'))
 })
 
-/** As problemsAfter(), of a database with three declared indexes, whose entries are damaged by hand. */
+/** Like problemsAfter(), for a database with three declared indexes, whose entries are damaged by hand. */
 async function problemsOfEntries(damage: (entries: Record<string, Entries>) => Promise<unknown>): Promise<string[]> {
   const store = new MemoryLevel<Uint8Array, string>({ keyEncoding: 'view' })
   const db = await open(store)
@@ -122,7 +122,7 @@ interface Entries {
   del(key: Uint8Array): Promise<void>
 }
 
-test('an entry of a declared index that is gone is missed, and one that no document has is counted', async () => {
+test('a missing entry of a declared index is reported, and so is a surplus one', async () => {
   const gone = await problemsOfEntries(async ({ n_1 }) => n_1?.del((await n_1.keys().all())[0] as Uint8Array))
   assert.equal(gone, [
     "the declared index 'n_1' has no entry of document 0",
@@ -137,7 +137,7 @@ test('an entry of a declared index that is gone is missed, and one that no docum
   assert.is(more[0], "the declared index 'tags_1_n_1' has 345 entries, where the documents have 344")
 })
 
-test('an entry of a unique index that leads elsewhere is named', async () => {
+test('an entry of a unique index that leads to another document is reported', async () => {
   const problems = await problemsOfEntries(async (entries) => {
     const { 'text_-1': texts } = entries
     const [first = new Uint8Array()] = (await texts?.keys().all()) ?? []
@@ -146,7 +146,7 @@ test('an entry of a unique index that leads elsewhere is named', async () => {
   assert.equal(problems, ["the declared index 'text_-1' leads to document 7 instead of 99"])
 })
 
-test('a declared index that does not know of arrays is named', async () => {
+test('a declared index whose record of arrays is wrong is reported', async () => {
   const location = scratchPath()
   let db = await open(location, { store: 'level' })
   await db.createIndex({ tags: 1 })
@@ -169,7 +169,7 @@ test('a declared index that does not know of arrays is named', async () => {
   await db.close()
 })
 
-test('declared indexes that come and go while a database is verified are no problem', async () => {
+test('declared indexes created and dropped during verify() are no problem', async () => {
   const db = await open(scratchPath())
   await db.insertMany(documents(3000))
   await db.createIndex({ n: 1 })
@@ -186,7 +186,7 @@ test('declared indexes that come and go while a database is verified are no prob
   await db.close()
 })
 
-test('a damaged table is reported with its file, and what can be read is checked', async () => {
+test('a damaged table is reported with its file, and the rest is checked', async () => {
   const location = scratchPath()
   let db = await open(location, { lsm: { writeBufferSize: 64 * 1024 } })
   await db.insertMany(documents(5000))
@@ -205,7 +205,7 @@ test('a damaged table is reported with its file, and what can be read is checked
   await db.close().catch(() => undefined)
 })
 
-test('verifying stops when it is told to, also while the store is checked, with the error that all calls have', async () => {
+test('an aborted verify() fails with AbortedError, even while it checks the store', async () => {
   for (const store of ['memory', 'level', 'lsm'] as const) {
     const db = await open(scratchPath(), { store })
     await db.insertMany(documents(5000))

@@ -1,4 +1,4 @@
-/** What change streams tell on every store and with every kind of ids: one shared specification. */
+/** What change streams report on every store and with every kind of ids: one shared specification. */
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ChangeEvent, ChangeStream, Database } from '../../src/index.ts'
@@ -6,7 +6,7 @@ import { rejects } from './scratch.ts'
 
 type OpenEmpty = () => Promise<Database>
 
-/** The events that are there. */
+/** The events that are available at once. */
 export async function eventsOf(stream: ChangeStream<object>): Promise<ChangeEvent[]> {
   const events: ChangeEvent[] = []
   for (let event = await stream.tryNext(); event !== null; event = await stream.tryNext()) {
@@ -15,7 +15,7 @@ export async function eventsOf(stream: ChangeStream<object>): Promise<ChangeEven
   return events
 }
 
-/** What events say beside when and which collection. */
+/** The contents of an event apart from its time and collection. */
 export function toldBy(event: ChangeEvent): object {
   const { _id, clusterTime, wallTime, ...told } = event
   if ('ns' in told) {
@@ -41,7 +41,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
       }
     })
 
-  claim('each way of inserting is told once, in the order of the documents', async (db) => {
+  claim('each kind of insert is reported once, in the order of the documents', async (db) => {
     await using stream = db.watch()
     await db.insertOne({ _id: 1, by: 'insertOne' })
     await db.insertMany([
@@ -65,7 +65,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
     assert.is(events.length, 8)
   })
 
-  claim('an update tells what it changed, a replacement the whole document, a deletion the key', async (db) => {
+  claim('an update reports its changes, a replacement the new document, a deletion the key', async (db) => {
     await db.insertMany([
       { _id: 1, n: 1, list: [1, 2, 3], user: { name: 'a', age: 1 } },
       { _id: 2, n: 1 },
@@ -86,7 +86,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
       updateDescription: { updatedFields, removedFields: [], truncatedArrays: [] }
     })
     const told = (await eventsOf(stream)).map(toldBy)
-    // Where ids are computed, a collection has an order of its own.
+    // With computed ids, a collection has an order of its own.
     told.splice(1, 2, ...told.slice(1, 3).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))))
     assert.equal(told, [
       {
@@ -109,7 +109,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
     ])
   })
 
-  claim('an update by a pipeline is told by what it changed, as any other', async (db) => {
+  claim('an update by a pipeline is reported by its changes, like any other', async (db) => {
     await db.insertMany([{ _id: 1, n: 1, list: [1, 2, 3], user: { name: 'a', age: 1 } }])
     await using stream = db.watch()
     await db.updateOne({ _id: 1 }, [
@@ -135,7 +135,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
     ])
   })
 
-  claim('documents after and before a change are told to who asks for them', async (db) => {
+  claim('documents after and before a change are reported on request', async (db) => {
     await db.insertMany([{ _id: 1, n: 0 }])
     const stream = db.watch([], { fullDocument: 'updateLookup', fullDocumentBeforeChange: 'required' })
     await db.updateOne({ _id: 1 }, { $inc: { n: 1 } })
@@ -157,7 +157,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
     await stream.close()
   })
 
-  claim('what is refused, and what changes nothing, is not told', async (db) => {
+  claim('refused writes and writes without effect are not reported', async (db) => {
     await db.insertMany([{ _id: 1, n: 1 }])
     await using stream = db.watch()
     await rejects(db.insertOne({ _id: 1 }), 'DuplicateKey')
@@ -173,7 +173,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
     ])
   })
 
-  claim('every stream is told of everything, and of nothing before it was made', async (db) => {
+  claim('every stream reports all changes after its creation, and none before', async (db) => {
     await db.insertOne({ _id: 0 })
     await using first = db.watch()
     await db.insertOne({ _id: 1 })
@@ -188,7 +188,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
     assert.equal(await eventsOf(others), [])
   })
 
-  claim('changes of several batches come whole and in order', async (db) => {
+  claim('changes of several batches are reported completely and in order', async (db) => {
     await using stream = db.watch()
     const all = Array.from({ length: 1200 }, (_, i) => ({ _id: i, n: i % 3 }))
     await db.insertMany(all)
@@ -209,7 +209,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
     assert.equal(tokens, [...new Set(tokens)].sort())
   })
 
-  claim('watching and then reading misses nothing, while others write', async (db) => {
+  claim('watching first and then reading misses nothing during concurrent writes', async (db) => {
     const streams: ChangeStream[] = []
     const states: Map<unknown, unknown>[] = []
     let isWriting = true
@@ -246,7 +246,7 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
     }
   })
 
-  claim('dropping tells so, and is the end', async (db) => {
+  claim('dropping the collection is reported and ends the stream', async (db) => {
     const stream = db.watch()
     const deletions = db.watch([{ $match: { operationType: 'delete' } }])
     await db.insertOne({ _id: 1 })

@@ -1,6 +1,6 @@
 /**
- * Random writes, several at a time: whoever replays the events onto a Map, whole documents or descriptions of updates, has what
- * the collection has.
+ * Random concurrent writes: replaying the events onto a Map, by complete documents or by update descriptions, gives the
+ * contents of the collection.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -29,7 +29,7 @@ const someDocument = (): Document => {
 
 type Db = Awaited<ReturnType<typeof open>>
 
-/** Each may be refused, as a duplicate or because a path leads nowhere. */
+/** Each may be refused, as a duplicate or because of a path that does not exist. */
 const writes: readonly ((db: Db) => Promise<unknown>)[] = [
   (db) => db.insertOne({ _id: below(ids), ...someDocument() }),
   (db) =>
@@ -73,7 +73,7 @@ const writes: readonly ((db: Db) => Promise<unknown>)[] = [
 
 const keyText = (id: unknown): string => toText(encodeKey(id))
 
-/** A reader of events, and what it has made of them. */
+/** Replays events onto Maps. */
 class Reader {
   readonly whole = new Map<string, Document>()
   readonly described = new Map<string, Document>()
@@ -128,7 +128,7 @@ const stores = [
 ] as const
 
 for (const [name, openEmpty] of stores) {
-  test(`${name}: replaying events gives what the collection holds`, async () => {
+  test(`${name}: replaying the events gives the contents of the collection`, async () => {
     await using db = await openEmpty()
     await db.createIndex({ list: 1 })
     const stream = db.watch([], { fullDocument: 'required', fullDocumentBeforeChange: 'required' })
@@ -138,7 +138,7 @@ for (const [name, openEmpty] of stores) {
       for (const outcome of outcomes) {
         if (outcome.status === 'rejected') assert.is(outcome.reason.name.endsWith('Error'), true)
       }
-      // Now and then the reader is behind.
+      // Sometimes the reader falls behind.
       if (round % 4 !== 0) continue
       for (const event of await eventsOf(stream)) reader.take(event)
       const stored = new Map((await db.find().toArray()).map((document) => [keyText(document._id), document]))

@@ -1,4 +1,4 @@
-/** A change stream and its one consumer: waiting, falling behind, ending, and what it may be asked. */
+/** A change stream and its one consumer: waiting, falling behind, ending, and its options. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
@@ -15,7 +15,7 @@ const memory = (): Promise<Database> => open('unused', { store: 'memory' })
 const keyOf = (event: ChangeEvent | null): unknown =>
   event !== null && 'documentKey' in event ? event.documentKey._id : undefined
 
-test('next waits for a change, tryNext does not, hasNext leaves it there', async () => {
+test('next() waits for a change, tryNext() does not, hasNext() does not take it', async () => {
   await using db = await memory()
   const stream = db.watch()
   assert.is(await stream.tryNext(), null)
@@ -33,7 +33,7 @@ test('next waits for a change, tryNext does not, hasNext leaves it there', async
   await stream.close()
 })
 
-test('however a stream ends: next rejects, hasNext says no, a loop just ends', async () => {
+test('however a stream ends, next() rejects, hasNext() returns false, and a loop ends', async () => {
   const ways: readonly (readonly [string, (db: Database, stop: AbortController) => Promise<unknown>])[] = [
     ['CursorNotFound', (db) => db.close()],
     ['Aborted', async (_, stop) => stop.abort(new Error('enough'))],
@@ -66,7 +66,7 @@ test('however a stream ends: next rejects, hasNext says no, a loop just ends', a
   }
 })
 
-test('after close nothing comes, not even what was there; after the database was closed, all that was', async () => {
+test('a closed stream drops its events, but those of a closed database can still be read', async () => {
   const db = await memory()
   const [closed, left] = [db.watch(), db.watch()]
   await db.insertMany([{ _id: 1 }, { _id: 2 }])
@@ -84,7 +84,7 @@ test('after close nothing comes, not even what was there; after the database was
   )
 })
 
-test('leaving a loop closes the stream, by break and by an error', async () => {
+test('leaving a loop by break or by an error closes the stream', async () => {
   await using db = await memory()
   const streams = [db.watch(), db.watch()]
   await db.insertMany([{ _id: 1 }, { _id: 2 }])
@@ -97,7 +97,7 @@ test('leaving a loop closes the stream, by break and by an error', async () => {
   assert.is(await db.countDocuments(), 3)
 })
 
-test('who falls behind by more than the budget is told so, and nobody else is concerned', async () => {
+test('a stream that falls behind by more than its budget fails, and no other', async () => {
   await using db = await memory()
   const text = 'x'.repeat(1000)
   const small = db.watch([], { maxBufferedBytes: 20_000 })
@@ -119,7 +119,7 @@ test('who falls behind by more than the budget is told so, and nobody else is co
   await Promise.all([small.close(), large.close()])
 })
 
-test('a consumer who keeps up takes any amount, documents beyond the budget one by one', async () => {
+test('a consumer that keeps up can take any amount, even documents beyond the budget', async () => {
   await using db = await memory()
   const stream = db.watch([], { maxBufferedBytes: 700_000, fullDocumentBeforeChange: 'required' })
   let seen = 0
@@ -131,13 +131,13 @@ test('a consumer who keeps up takes any amount, documents beyond the budget one 
   })()
   await db.insertMany([{ _id: 'huge', text: 'x'.repeat(2_000_000) }])
   for (let i = 0; i < 40; i++) await db.insertOne({ _id: i, text: 'x'.repeat(100_000) })
-  // One batch, of several megabytes.
+  // One batch of several megabytes.
   await db.deleteMany({})
   await consuming
   assert.is(seen, 82)
 })
 
-test('a small budget holds many deletions: of them it holds the keys alone', async () => {
+test('a small budget holds many deletions, because only their keys are kept', async () => {
   await using db = await memory()
   await db.insertMany(Array.from({ length: 500 }, (_, i) => ({ _id: i, text: 'x'.repeat(2000) })))
   await using stream = db.watch([], { maxBufferedBytes: 200_000 })
@@ -145,7 +145,7 @@ test('a small budget holds many deletions: of them it holds the keys alone', asy
   assert.is((await eventsOf(stream)).length, 500)
 })
 
-test('a pipeline filters and shapes events, and what it filters out takes no room', async () => {
+test('a pipeline filters and shapes events, and filtered ones take no room', async () => {
   await using db = await memory()
   const english = db.watch([{ $match: { 'fullDocument.lang': 'en' } }, { $project: { 'fullDocument.n': 1 } }], {
     maxBufferedBytes: 5000,
@@ -180,7 +180,7 @@ test('a pipeline filters and shapes events, and what it filters out takes no roo
   for (const stream of [english, later, coded]) await stream.close()
 })
 
-test('a function that throws fails its stream, and no writer', async () => {
+test('a function that throws fails its stream, but no write', async () => {
   await using db = await memory()
   const failing = {
     $where() {
@@ -199,7 +199,7 @@ test('a function that throws fails its stream, and no writer', async () => {
   assert.is((await eventsOf(good)).length, 2)
 })
 
-test('events are copies: who changes them changes nobody else’s', async () => {
+test('events are copies: changing them does not affect others', async () => {
   await using db = await memory()
   await db.insertOne({ _id: { part: 1 }, list: [{ n: 1 }] })
   const options = { fullDocument: 'required', fullDocumentBeforeChange: 'required' } as const
@@ -224,7 +224,7 @@ test('events are copies: who changes them changes nobody else’s', async () => 
   assert.match(String(seen[0]), /"part":1.*"part":1/)
 })
 
-test('a commit that the store refused is not told, nor what fell with it', async () => {
+test('neither a commit that the store refuses nor writes that fail with it are reported', async () => {
   const store = new FailingLevel()
   await using db = await open(store)
   await db.insertMany([{ _id: 1 }, { _id: 2 }])
@@ -249,7 +249,7 @@ test('a commit that the store refused is not told, nor what fell with it', async
   assert.is(keyOf(events.at(-1) ?? null), 2)
 })
 
-test('a write is told when it is acknowledged, and not before it is visible', async () => {
+test('a write is reported when it is acknowledged, and not before it is visible', async () => {
   await using db = await open(new SlowLevel())
   const stream = db.watch()
   const seen: unknown[] = []
@@ -272,7 +272,7 @@ test('a write is told when it is acknowledged, and not before it is visible', as
   assert.equal(seen, Array(40).fill(true))
 })
 
-test('a record that cannot be read ends the stream with what the store said, and no write', async () => {
+test("a record that cannot be read ends the stream with the store's error, but fails no write", async () => {
   const store = new MemoryLevel()
   await using db = await open(store)
   await db.insertOne({ _id: 1 })
@@ -290,7 +290,7 @@ test('a record that cannot be read ends the stream with what the store said, and
   assert.ok(stream.closed)
 })
 
-test('what watch cannot do is refused by name', async () => {
+test('unsupported and invalid options are refused by name', async () => {
   await using db = await memory()
   const refused = (call: () => unknown, codeName: string): PetalError => {
     try {
@@ -324,7 +324,7 @@ test('what watch cannot do is refused by name', async () => {
   refused(() => db.watch([], { signal: AbortSignal.abort() }), 'Aborted')
 })
 
-test('a database that is only read can be watched, in vain', async () => {
+test('a read-only database can be watched, but no event comes', async () => {
   const location = scratchPath()
   await (await open(location)).close()
   const db = await open(location, { readOnly: true })
@@ -334,7 +334,7 @@ test('a database that is only read can be watched, in vain', async () => {
   for await (const event of stream) assert.unreachable(JSON.stringify(event))
 })
 
-test('nothing was rejected without anybody to hear of it', async () => {
+test('there were no unhandled rejections', async () => {
   await sleep(1)
   assert.equal(unhandled, [])
 })

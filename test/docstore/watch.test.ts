@@ -1,4 +1,4 @@
-/** Change streams over each store: what is told, and in which order. */
+/** Change streams on each store: what is reported, and in which order. */
 import { test } from 'uvu'
 import { open } from '../../src/index.ts'
 import { AsyncLevel, SlowLevel } from './odd-stores.ts'

@@ -1,4 +1,4 @@
-/** The write queue of a collection leaves nothing running behind when it is closed. */
+/** The write queue of a collection leaves nothing running when it is closed. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -7,7 +7,7 @@ import type { Committer } from '../../src/docstore/write/committer.ts'
 import { Writer } from '../../src/docstore/write/writer.ts'
 import type { DocumentIndex } from '../../src/sharded-bloom/document-index.ts'
 
-test('maintenance that becomes due while the writer is closed is left to the closing of the index', async () => {
+test('maintenance that becomes due while the writer closes does not run', async () => {
   let isClosed = false
   const maintained: boolean[] = []
   const index = {
@@ -18,7 +18,7 @@ test('maintenance that becomes due while the writer is closed is left to the clo
       index.isMaintenanceDue = false
     }
   }
-  // No more of them is used by a task that writes nothing.
+  // A task that writes nothing uses only these.
   const committer = { limit: 0, settle: async () => {} } as unknown as Committer
   const writer = new Writer(
     'c',
