@@ -8,7 +8,7 @@ import { rejects } from './scratch.ts'
 
 const secondsOn = (n: number): Date => new Date(Date.UTC(2024, 0, 1) + n * 1000)
 
-/** One column, and the values that come of it, in order. */
+/** Values of one window field, in order. */
 async function column(
   documents: readonly Document[],
   sortBy: Document | undefined,
@@ -79,7 +79,7 @@ const documentWindows: readonly (readonly [bounds: readonly unknown[], pushed: r
   ]
 ]
 
-test('windows of so many documents', async () => {
+test('windows of a number of documents contain the right ones', async () => {
   for (const [documents, pushed] of documentWindows) {
     const found = await column(five, { _id: 1 }, { $push: '$_id', window: { documents } })
     same(
@@ -95,7 +95,7 @@ test('windows of so many documents', async () => {
 
 const spaced: readonly Document[] = [0, 1, 1.5, 2, 3, 42, 42, 43].map((at, i) => ({ _id: i, at }))
 
-/** By the positions of documents. */
+/** Results are the positions of documents. */
 const rangeWindows: readonly (readonly [bounds: readonly unknown[], pushed: readonly string[]])[] = [
   [
     [-1, 0],
@@ -143,7 +143,7 @@ const rangeWindows: readonly (readonly [bounds: readonly unknown[], pushed: read
   ]
 ]
 
-test('windows of a range: numbers, and dates with a unit', async () => {
+test('windows of a range contain the right documents: numbers, and dates with a unit', async () => {
   for (const [range, pushed] of rangeWindows) {
     const shown = (found: readonly unknown[]): readonly string[] => found.map((ids) => (ids as number[]).join(''))
     same(shown(await column(spaced, { at: 1 }, { $push: '$_id', window: { range } })), pushed, JSON.stringify(range))
@@ -153,7 +153,7 @@ test('windows of a range: numbers, and dates with a unit', async () => {
   }
 })
 
-test('a range is counted with decimals, exactly, and months by the calendar', async () => {
+test('ranges are computed exactly with decimals, and months by the calendar', async () => {
   const tenths = [0.1, 0.2, 0.3, Decimal128.fromString('0.4'), 1n].map((at, i) => ({ _id: i, at }))
   same(await column(tenths, { at: 1 }, { $push: '$_id', window: { range: [0, 0.1] } }), [
     [0, 1],
@@ -167,7 +167,7 @@ test('a range is counted with decimals, exactly, and months by the calendar', as
   const day = (month: number, n: number, hour = 0): Date => new Date(Date.UTC(2024, month - 1, n, hour))
   const days = [day(1, 30, 12), day(1, 31), day(2, 29), day(2, 29, 6), day(2, 29, 12), day(3, 29)]
   const dated = days.map((at, i) => ({ _id: i, at }))
-  // What is a month behind the 30th at noon is behind what is a month behind the 31st.
+  // A month after the 30th at noon is later than a month after the 31st.
   same(await column(dated, { at: 1 }, { $push: '$_id', window: { range: ['unbounded', 1], unit: 'month' } }), [
     [0, 1, 2, 3, 4],
     [0, 1, 2],
@@ -179,7 +179,7 @@ test('a range is counted with decimals, exactly, and months by the calendar', as
   same(await column(dated, { at: 1 }, { $count: {}, window: { range: [-1, 0], unit: 'month' } }), [1, 2, 3, 4, 5, 4])
 })
 
-test('partitions are equal where values are, and come by their order', async () => {
+test('partitions contain equal values, and come in order', async () => {
   const keys = [
     'b',
     1n,
@@ -212,7 +212,7 @@ test('partitions are equal where values are, and come by their order', async () 
       [8, [8]]
     ]
   )
-  // As $group tells them apart: what is missing in an object is not null there.
+  // As in $group, a missing field of an object is not null.
   const parts = [{ a: null }, {}, { a: 1, b: null }, { a: 1 }]
   const counted = await over(parts, {
     $setWindowFields: { partitionBy: { a: '$a', b: '$b' }, output: { n: { $count: {} } } }
@@ -230,7 +230,7 @@ test('partitions are equal where values are, and come by their order', async () 
   }
 })
 
-test('documents come in the order of each partition, equal ones as they came', async () => {
+test('documents are returned in the order of each partition, equal ones in input order', async () => {
   const documents = [
     { _id: 1, p: 'b', at: 2 },
     { _id: 2, p: 'a', at: 1 },
@@ -246,7 +246,7 @@ test('documents come in the order of each partition, equal ones as they came', a
   same(await ids({ partitionBy: '$p', sortBy: { at: -1, _id: -1 } }), [4, 2, 5, 1, 3])
 })
 
-test('ranks: equal keys share one, null and missing are equal', async () => {
+test('ranks: equal keys share one, and null equals missing', async () => {
   const documents = [5, 3, 5, null, 9, undefined, 5n].map((n, _id) => (n === undefined ? { _id } : { _id, n }))
   const rank = (name: string, n: 1 | -1): Promise<unknown> => column(documents, { n }, { [name]: {} })
   same(await rank('$rank', 1), [1, 1, 3, 4, 4, 4, 7])
@@ -267,7 +267,7 @@ test('ranks: equal keys share one, null and missing are equal', async () => {
   )
 })
 
-test('fields are set as $set does: paths, arrays, several at once, none of them seen by another', async () => {
+test('fields are set as by $set: paths, arrays, several at once, without seeing each other', async () => {
   const documents = [
     { _id: 1, a: { b: 1, c: 1 }, n: 1 },
     { _id: 2, a: [{ b: 5 }, 7], n: 2 },
@@ -279,13 +279,13 @@ test('fields are set as $set does: paths, arrays, several at once, none of them 
     { _id: 2, a: [{ b: 6 }, { b: 6 }], n: 2, last: 1, x: { y: 3 } },
     { _id: 1, a: { b: 6, c: 1 }, n: 3, last: 1, x: { y: 3 } }
   ])
-  // A literal object takes the field's place.
+  // A literal object replaces the field.
   same(await over([{ _id: 0, o: { k: 1 } }], { $setWindowFields: { output: { o: { $last: { x: 1 } } } } }), [
     { _id: 0, o: { x: 1 } }
   ])
 })
 
-test('what is stored stays as it is', async () => {
+test('stored documents are not changed', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(five.map((document) => ({ ...document, a: { b: [1] } })))
   const before = await db.find().toArray()
@@ -299,7 +299,7 @@ test('what is stored stays as it is', async () => {
   assert.is(second!.x, undefined)
 })
 
-test('windows evaluate variables of $lookup', async () => {
+test('windows can use variables of $lookup', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany([
     { _id: 1, by: 10 },
@@ -335,7 +335,7 @@ test('windows evaluate variables of $lookup', async () => {
   )
 })
 
-test('what is malformed is told before anything is read', () => {
+test('a malformed $setWindowFields is refused before anything is read', () => {
   const sum = { $sum: '$n' }
   const by = (field: unknown, sortBy: Document | undefined = { at: 1 }): Document => ({
     $setWindowFields: { ...(sortBy && { sortBy }), output: { x: field } }
@@ -423,7 +423,7 @@ test('what is malformed is told before anything is read', () => {
   )
 })
 
-test('what a range does not take is an error, whatever its ends are', async () => {
+test('values that a range cannot handle are errors, whatever its bounds', async () => {
   const ranges = [
     [999, 999],
     [-999, 999],
@@ -453,7 +453,7 @@ test('what a range does not take is an error, whatever its ends are', async () =
   await refusesStages([{ p: [] }], [[parted, 'BadValue', /partitionBy must not give an array/]])
 })
 
-test('documents and what moving windows hold are counted', async () => {
+test('memory is counted for documents and for the contents of moving windows', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(Array.from({ length: 110 }, (_, n) => ({ n, text: 'x'.repeat(2 ** 20) })))
   const held = [{ $setWindowFields: { output: { x: { $count: {} } } } }]

@@ -365,7 +365,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       await rejects(db.aggregate([{ $group: { _id: null } }, { $merge: 'into' }]).toArray(), 'BadValue')
     }))
 
-  test('$merge: documents that match the same document apply in turn; arrays match by their elements', () =>
+  test('$merge: documents that match the same document apply one by one; arrays match by their elements', () =>
     given(async (db) => {
       const into = db.collection('into')
       await into.createIndex({ 'a.b': 1 }, { unique: true })

@@ -148,7 +148,7 @@ test('writes of all kinds take effect in the order of the calls', async () => {
 test('a document whose _id changes during the lookup in the store is refused', async () => {
   const level = new AskingLevel()
   const db = await open(level)
-  // The store is only asked for ids that are not the greatest so far.
+  // The store is only asked for ids that are not the greatest yet.
   await db.insertOne({ _id: { a: 9 } })
   const plain: { _id: unknown } = { _id: 1 }
   const nested = { _id: { a: 1 } }

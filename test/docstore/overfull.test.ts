@@ -44,7 +44,7 @@ async function check(db: Database, documents: readonly Document[], state: string
   }
 }
 
-test('a document with some of its pairs not indexed is found by all of them, in every state of its segment', async () => {
+test('a document with only some pairs indexed is found by all of them, in every state of its segment', async () => {
   const location = scratchPath()
   const options = { index: { kind: 'sharded', segmentBits } } as const
   const documents: Document[] = []
