@@ -1,4 +1,4 @@
-/** When an index takes segments that were built elsewhere. */
+/** When an index may adopt segments that were built elsewhere. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { generateTweets } from '../../src/workload/index.ts'
@@ -7,7 +7,7 @@ import { IndexHarness } from '../support/index-harness.ts'
 const tweets = [...generateTweets({ count: 600 })]
 const segmentDocuments = 512
 
-test('ordinals are set aside, and segments taken, at the end of a segment, and not while others are built again', async () => {
+test('ordinals are reserved and segments adopted only at the end of a segment, and not during a rebuild', async () => {
   const harness = await IndexHarness.open({ segmentDocuments })
   const { index } = harness
   const bulk = index.bulk!

@@ -1,6 +1,6 @@
 /**
- * Whatever bytes the scanner is given, it reads nothing but them, writes nothing but its results, and takes nothing that
- * JSON.parse does not.
+ * Whatever bytes the scanner is given, it reads nothing else, writes nothing but its results, and accepts nothing that
+ * JSON.parse() refuses.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -26,9 +26,9 @@ const originals = texts.map(encodeJson)
 
 let accepted = 0
 
-/** Gives the bytes to the scanner; what it takes has to be JSON, and indexed as JSON.parse has it. */
+/** Feeds the bytes to the scanner; if it accepts them, they must be JSON, and indexed as JSON.parse() reads them. */
 function feed(bytes: Uint8Array): void {
-  // In the middle of other bytes, which must not matter.
+  // Surrounded by other bytes, which must not matter.
   const around = new Uint8Array(bytes.length + 64).fill(0x22)
   around.set(bytes, 32)
   if (!pair.addPart(around, 32, bytes.length)) return
@@ -36,7 +36,7 @@ function feed(bytes: Uint8Array): void {
   assert.ok(isPlainObject(JSON.parse(decoder.decode(bytes))))
 }
 
-/** A generator of numbers below a bound. */
+/** Generates numbers below a bound. */
 function random(start: number): (below: number) => number {
   let state = start | 1
   return (below) => {
@@ -55,7 +55,7 @@ test('every prefix of a document is refused', () => {
   }
 })
 
-test('changed bytes are refused, or are JSON', () => {
+test('documents with changed bytes are refused unless they are still JSON', () => {
   const below = random(seed)
   const tokens = Array.from('{}[]",:\\/0123456789-+.eEtfnu \t\n\u0000\u001f', (token) => token.charCodeAt(0))
   for (let round = 0; round < 60_000; round++) {
@@ -69,7 +69,7 @@ test('changed bytes are refused, or are JSON', () => {
   assert.ok(accepted > 1000)
 })
 
-test('pieces of documents in another order are refused, or are JSON', () => {
+test('pieces of two documents put together are refused unless they are JSON', () => {
   const below = random(seed + 1)
   for (let round = 0; round < 30_000; round++) {
     const a = originals[below(originals.length)]!
@@ -83,11 +83,11 @@ test('pieces of documents in another order are refused, or are JSON', () => {
   }
 })
 
-test('random bytes are refused', () => {
+test('random bytes are refused unless they are JSON', () => {
   const below = random(seed + 2)
   const before = accepted
   for (let round = 0; round < 20_000; round++) feed(Uint8Array.from({ length: 1 + below(100) }, () => below(256)))
-  // With the beginning of a document in front, they get further.
+  // After the beginning of a document, the scanner gets further.
   const start = new TextEncoder().encode('{"a":"')
   for (let round = 0; round < 20_000; round++) {
     feed(Uint8Array.from({ length: 6 + below(100) }, (_, i) => start[i] ?? below(256)))
@@ -114,7 +114,7 @@ test('bytes that are not UTF-8 are refused', () => {
   }
 })
 
-test('what was accepted is indexed as it was parsed', () => {
+test('accepted bytes are indexed as JSON.parse() reads them', () => {
   pair.assertEqual()
   pair.free()
   ingest.close()

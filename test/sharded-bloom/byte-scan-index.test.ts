@@ -1,5 +1,5 @@
 /**
- * An index fed with bytes stores what an index fed with objects stores, through tuning, sealing, reopening and crashes.
+ * An index fed with bytes stores the same as one fed with objects, through tuning, sealing, reopening and crashes.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -13,7 +13,7 @@ import { encodeJson, encodeStored } from '../support/scanned-segments.ts'
 
 const seed = testSeed()
 
-/** Feeds bytes wherever the index takes them, of every other hundred documents those that it writes itself. */
+/** Feeds bytes wherever the index accepts them; for every other hundred documents, bytes that it wrote itself. */
 class ByteHarness extends IndexHarness {
   handled = 0
   written = 0
@@ -74,7 +74,7 @@ for (const tail of ['bloom', 'fingerprint'] as const) {
   })
 }
 
-test('mixed documents leave the same records, and answers that are sound', async () => {
+test('mixed documents leave the same records, and answers stay sound', async () => {
   const both = await openBoth({ segmentDocuments: 8192 })
   const mixed = [
     ...fc.sample(documents(plain), { numRuns: 8000, seed }),
@@ -98,7 +98,7 @@ test('mixed documents leave the same records, and answers that are sound', async
   assert.ok(both[0].handled > 300, `${both[0].handled} were scanned`)
 })
 
-test('an index whose ordinals were skipped takes the next document as an object', async () => {
+test('after skipped ordinals the index refuses bytes, and takes the next document as an object', async () => {
   const harness = new ByteHarness({ segmentDocuments: 512 })
   await harness.open()
   const numbered = (count: number): Document[] => Array.from({ length: count }, (_, i) => ({ n: i % 7 }))
@@ -111,7 +111,7 @@ test('an index whose ordinals were skipped takes the next document as an object'
   await harness.close()
 })
 
-test('the other hash is never scanned', async () => {
+test('no document is scanned where the hash is farmhash', async () => {
   const harness = new ByteHarness({ segmentDocuments: 512, hash: 'farmhash' })
   await harness.open()
   await harness.insert(Array.from({ length: 2000 }, (_, n) => ({ n })))
@@ -119,7 +119,7 @@ test('the other hash is never scanned', async () => {
   await harness.close()
 })
 
-test('more indexes than there are scanners work, release theirs, and lose them when idle for a second', async () => {
+test('more indexes than scanners work; scanners are taken from closed and from idle indexes', async () => {
   const filled = async (): Promise<ByteHarness> => {
     const harness = new ByteHarness()
     await harness.open()
@@ -129,7 +129,7 @@ test('more indexes than there are scanners work, release theirs, and lose them w
   const realNow = performance.now
   const start = performance.now()
   try {
-    // A clock that stands still: on a busy machine a second is soon over.
+    // The clock stands still, because on a busy machine a second is soon over.
     performance.now = () => start
     const harnesses: ByteHarness[] = []
     while (harnesses.length < 20) harnesses.push(await filled())

@@ -1,5 +1,5 @@
 /**
- * Numbers in a document's bytes are the doubles that JSON.parse makes of them.
+ * Numbers in a document's bytes are read as the doubles that JSON.parse() yields.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -17,7 +17,7 @@ const encoder = new TextEncoder()
 function feed(numerals: readonly string[], form: JsonForm = 'json'): number {
   const ingest = tools.ingest()
   const pair = new SegmentPair(tools, ingest, initialParameters(checkTuning({ rangeCodes: 'all' })))
-  // The second one is scanned: the first has told of the path.
+  // Teaches the scanner the path, so that the next documents are scanned.
   pair.add({ n: 0 })
   let scanned = 0
   for (const numeral of numerals) {
@@ -36,7 +36,7 @@ function sample(arbitrary: fc.Arbitrary<string>, count: number): string[] {
 
 const isText = (value: number): boolean => Number.isFinite(value) && !Object.is(value, -0)
 
-test('doubles as JSON.stringify writes them', () => {
+test('doubles written by JSON.stringify() are read exactly', () => {
   const moderate = fc.double({ min: -1e30, max: 1e30, noNaN: true }).filter(isText).map(String)
   const fractions = fc.double({ min: 0, max: 1, noNaN: true }).map(String)
   const any = fc.double({ noNaN: true, noDefaultInfinity: true }).filter(isText).map(String)
@@ -49,12 +49,12 @@ test('doubles as JSON.stringify writes them', () => {
     )
   )
   assert.ok(share > 0.999, `${share} were scanned`)
-  // Where measurements are.
+  // In the range of usual measurements.
   const measured = Array.from({ length: 20_000 }, (_, i) => String(Math.sin(i + seed) * 10 ** (i % 7)))
   assert.is(feed(measured), 1)
 })
 
-test('any digits, any exponent', () => {
+test('numerals with any digits and any exponent are read exactly', () => {
   const digits = fc.bigInt({ min: 1n, max: 10n ** 19n - 1n }).map(String)
   const numerals = fc
     .tuple(fc.constantFrom('', '-'), digits, fc.nat(18), fc.constantFrom('', 'e', 'E+', 'e-'), fc.nat(70))
@@ -68,10 +68,10 @@ test('any digits, any exponent', () => {
   assert.ok(share > 0.8, `${share} were scanned`)
 })
 
-test('ties, and what lies beside them', () => {
+test('numerals halfway between two doubles, or next to that, are rounded correctly', () => {
   const numerals: string[] = []
   for (let i = 0n; i < 4000n; i++) {
-    // Between two doubles of 54 to 60 bits.
+    // Halfway between two doubles of 54 to 60 bits.
     const bits = 54n + (i % 7n)
     const odd = (2n ** bits / 2n + i * 7919n * 2n ** (bits - 53n) + 2n ** (bits - 54n)) | 0n
     for (const near of [odd - 1n, odd, odd + 1n]) numerals.push(`${near}`, `${near}.0`, `${near}e0`, `${near}e-3`)
@@ -79,7 +79,7 @@ test('ties, and what lies beside them', () => {
   assert.ok(feed(numerals) > 0.7)
 })
 
-test('powers of ten, and the ends of the three ways', () => {
+test('powers of ten, and coefficients at the limits of each conversion, are read exactly', () => {
   const numerals: string[] = []
   for (let power = -70; power <= 70; power++) {
     for (const coefficient of [
@@ -95,14 +95,14 @@ test('powers of ten, and the ends of the three ways', () => {
   feed(numerals)
 })
 
-test('long integers are doubles in JSON and refused in Extended JSON', () => {
+test('integers beyond 2^53 are doubles in JSON and refused in Extended JSON', () => {
   const long = ['9007199254740993', '-9007199254740993', '1234567890123456789', '9223372036854775808']
   assert.is(feed(long), 1)
   assert.is(feed(long, 'extended'), 0)
   assert.is(feed(['9007199254740992', '-9007199254740992', '9007199254740993.25', '9007199254740995e1'], 'extended'), 1)
 })
 
-test('−0, and what JSON does not allow, is refused', () => {
+test('−0, and numerals that JSON does not allow, are refused', () => {
   for (const numeral of [
     '-0',
     '-0.0',

@@ -1,5 +1,5 @@
 /**
- * A document indexed from its bytes is indexed as the object is: the same rows, private rows, marks and counts.
+ * A document is indexed from its bytes as it is from the object: the same rows, private rows, marks and counts.
  */
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
@@ -23,7 +23,7 @@ function sample<T>(arbitrary: fc.Arbitrary<T>, count: number, offset = 0): T[] {
   return fc.sample(arbitrary, { numRuns: count, seed: seed + offset })
 }
 
-/** Keys and values that only JSON makes difficult. */
+/** Texts that are difficult in JSON. */
 const texts = fc.oneof(
   anyString,
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -59,13 +59,13 @@ const trees: fc.Arbitrary<Document> = fc.letrec<{ object: Document; value: unkno
   )
 })).object
 
-test('documents of every kind have the same rows whichever way they came', () => {
+test('documents of every kind have the same rows from bytes as from objects', () => {
   withPair(tools, initial, (pair) => {
     for (const document of sample(documents(adversarial), 3000)) pair.add(document)
   })
 })
 
-test('documents that JSON holds, in all its spellings, have the same rows', () => {
+test('documents that JSON can hold are scanned, and have the same rows', () => {
   const parameters = tools.parametersFor(sample(trees, 500))
   withPair(tools, parameters, (pair) => {
     for (const document of sample(trees, 4000)) pair.add(document)
@@ -88,7 +88,7 @@ test('nearly every tweet is scanned', () => {
   })
 })
 
-test('documents that are staged together have the rows that each of them has alone', () => {
+test('documents that are staged together have the rows that they have when scanned alone', () => {
   const tweets = [...generateTweets({ count: 2000, seed: seed + 2 })]
   const list = [...tweets, ...sample(trees, 3000, 3), ...sample(documents(plain), 500, 4)].filter(
     (document) => jsonFormOf(document) === 'json'
@@ -114,7 +114,7 @@ test('documents that are staged together have the rows that each of them has alo
       if (!isStaged) isStaged = together.stage(bytes)
       if (isStaged && together.addStaged(segment, at, length, 'json')) staged++
       else {
-        // As whoever stages does it: another call, and the rest staged again.
+        // As callers do: scan this one alone, and stage the rest again.
         if (!together.add(segment, texts[i]!, 0, length, 'json')) addFlat(document, segment, together)
         isStaged = false
       }
@@ -129,14 +129,14 @@ test('documents that are staged together have the rows that each of them has alo
   for (const each of [alone, together]) each.close()
 })
 
-test('a scanner goes from segment to segment and back', () => {
+test('a scanner can switch between segments', () => {
   const ingest = tools.ingest()
   const tweets = [...generateTweets({ count: 1500, seed: seed + 1 })]
   const others = sample(documents(plain), 1500, 1)
   const writing = tools.ingest()
   const first = new SegmentPair(tools, ingest, tools.parametersFor(tweets), writing)
   const second = new SegmentPair(tools, ingest, tools.parametersFor(others, 128, 3), writing)
-  // Fewer rows than a pair wants.
+  // Fewer rows than each pair needs.
   const third = new SegmentPair(
     tools,
     ingest,
@@ -166,8 +166,8 @@ test('a scanner goes from segment to segment and back', () => {
 })
 
 for (const [tail, parameters] of Object.entries({ bloom: initial, fingerprint: fingerprints })) {
-  test(`facts beyond the private rows are hashed: ${tail}`, () => {
-    // Thousands of paths, of which each segment has room for 2,048 facts.
+  test(`facts for which no private row is left are hashed: ${tail}`, () => {
+    // Thousands of paths, while each segment has room for 2,048 facts.
     const wide = Array.from(
       { length: 6000 },
       (_, i): Document => ({ [`k${i % 1500}`]: { x: i, y: [i % 2 === 0 ? 'a' : 1] } })
@@ -180,7 +180,7 @@ for (const [tail, parameters] of Object.entries({ bloom: initial, fingerprint: f
   })
 }
 
-test('fingerprints of tweets and of anything else are those of the objects', () => {
+test('fingerprints taken from bytes are those taken from objects', () => {
   const tweets = [...generateTweets({ count: 1500, seed })]
   const mixed = [...tweets, ...sample(documents(adversarial), 1500, 7)]
   const { fingerprintBits } = fingerprints
@@ -193,7 +193,7 @@ test('fingerprints of tweets and of anything else are those of the objects', () 
 })
 
 test('a document with more hashes than there is room for is indexed as an object', () => {
-  // As many values as are indexed, and facts that have no private row any more.
+  // As many values as are indexed at most, and facts for which no private row is left.
   const paths = Array.from({ length: 2100 }, (_, i): Document => ({ [`k${i}`]: 0 }))
   const large = (values: number): Document => ({
     v: Array.from({ length: values }, (_, i) => i),
@@ -209,12 +209,12 @@ test('a document with more hashes than there is room for is indexed as an object
   })
 })
 
-test('an ObjectId as _id is one', () => {
+test('an ObjectId as _id is indexed as an ObjectId', () => {
   const ids = sample(fc.uint8Array({ minLength: 12, maxLength: 12 }), 400)
   withPair(tools, initial, (pair) => {
     ids.forEach((id, i) => {
       const _id = new ObjectId(id)
-      // Its digits as a text, and an ObjectId elsewhere, are something else.
+      // Unlike its digits as a text, and ObjectIds elsewhere.
       pair.add(i % 5 === 0 ? { _id: _id.toHexString(), n: i } : { _id, n: i, nested: { _id: _id.toHexString() } })
       pair.add({ _id: i, n: [_id] })
     })
@@ -227,7 +227,7 @@ test('white space between tokens changes nothing', () => {
   withPair(tools, initial, (pair) => {
     sample(trees, 1500, 2).forEach((document, i) => {
       if (Object.values(document).some((value) => value === undefined)) return
-      // Through JSON, so that both ways have what JSON holds.
+      // Through JSON, so that both ways get the same values.
       const text = i % 2 === 0 ? JSON.stringify(document, null, '\t') : ` \r\n${JSON.stringify(document)}\n `
       const parsed = JSON.parse(text) as Document
       if (!hasProtoKey(text)) pair.addText(parsed, new TextEncoder().encode(text))
@@ -236,7 +236,7 @@ test('white space between tokens changes nothing', () => {
   })
 })
 
-test('what is refused leaves no trace, what is just not refused is the same', () => {
+test('refused documents leave no trace, and those just accepted have the same rows', () => {
   const deep = (levels: number): string => `${'{"b":'.repeat(levels)}1${'}'.repeat(levels)}`
   const list = (values: number): string => `{"a":[${'7,'.repeat(values - 1)}7]}`
   const near: readonly (readonly [accepted: string, refused: string])[] = [
@@ -257,7 +257,7 @@ test('what is refused leaves no trace, what is just not refused is the same', ()
     for (const [text] of near) {
       const document = JSON.parse(text) as Document
       const bytes = new TextEncoder().encode(text)
-      // The first one tells of the facts, and may be refused for them.
+      // The first call teaches the scanner the facts, and may be refused because of them.
       pair.addText(document, bytes)
       assert.ok(pair.addText(document, bytes), text.slice(0, 40))
     }
@@ -265,7 +265,7 @@ test('what is refused leaves no trace, what is just not refused is the same', ()
       const bytes = new TextEncoder().encode(text)
       assert.not.ok(pair.ingest.add(pair.scanned, bytes, 0, bytes.length, 'json'), text.slice(0, 40))
     }
-    // Of those that are objects, too, what is found while they are written; of more numbers there would be no room.
+    // The same limits for objects that are scanned while they are written, where there is no room for more numbers.
     const truths = (values: number): string => `{"a":[${'true,'.repeat(values - 1)}true]}`
     for (const text of [
       deep(100),
@@ -281,10 +281,10 @@ test('what is refused leaves no trace, what is just not refused is the same', ()
   })
 })
 
-test('paths that are forgotten to make room are other paths afterwards', () => {
+test('keys that were forgotten to make room may stand for other paths later', () => {
   const ingest = tools.ingest()
   const writing = tools.ingest()
-  // Three times as many keys as there is room for; each stands for another path every time.
+  // Three times as many keys as there is room for; each stands for another path in every round.
   for (let round = 0; round < 12; round++) {
     const pair = new SegmentPair(tools, ingest, initial, writing)
     for (let i = 0; i < 2000; i++) {
@@ -292,7 +292,7 @@ test('paths that are forgotten to make room are other paths afterwards', () => {
         [`k${round}`, { [`l${i % 1000}`]: i }],
         [`l${i % 7}`, { [`k${round}`]: 'x' }]
       ] as const
-      // In another order, so that what comes first is not what came first before.
+      // In alternating order, so that another key comes first.
       pair.add(Object.fromEntries(round % 2 === 0 ? fields : fields.toReversed()))
     }
     pair.assertEqual()
@@ -333,7 +333,7 @@ test('private texts are found in every spelling', () => {
         const bytes = new TextEncoder().encode(`{"text":${spelled}}`)
         assert.ok(pair.addText({ text }, bytes), spelled)
       }
-      // Nearly the same.
+      // Nearly the same texts.
       for (const other of [`${text}x`, text.slice(1), text.toUpperCase()]) pair.add({ text: other })
     }
   })
@@ -351,8 +351,8 @@ test('thousands of private values are all found', () => {
   })
 })
 
-test('private texts are told from others of their length by every byte', () => {
-  // Seven bits of hash are compared before the bytes: some of a thousand others have those of a private text.
+test('private texts are distinguished from others of the same length by every byte', () => {
+  // Seven bits of the hash are compared before the bytes, so some of a thousand other texts pass that first test.
   const textOf = (i: number): string => `text${String(i).padStart(4, '0')}`
   const privatePairs = Array.from({ length: 64 }, (_, i) =>
     tools.pairHash.hash({ path: 's', tag: Type.string, key: textOf(i) })
@@ -363,8 +363,8 @@ test('private texts are told from others of their length by every byte', () => {
   })
 })
 
-test('a number is no length, whatever their hashes have in common', () => {
-  // Seven bits of hash tell the pairs of one bucket apart, and only then the pairs themselves.
+test('a number is not taken for an array length, even if their hashes are similar', () => {
+  // Within a bucket, seven bits of the hash are compared first, and then the pairs themselves.
   for (let i = 0; i < 500; i++) {
     const path = `k${i}`
     withPair(tools, { ...initial, privatePairs: [tools.pairHash.hash({ path, tag: Tag.size, key: 3 })] }, (pair) => {
@@ -383,7 +383,7 @@ test('keys that may be Extended JSON are refused where the text is Extended JSON
   })
 })
 
-test('what was scanned while it was written is not read again, anything else is', () => {
+test('bytes that were scanned while they were written are not read again, any others are', () => {
   const ingest = tools.ingest()
   const [first, second] = [tools.open(initial), tools.open(initial)]
   const document = { a: 12, b: 'x' }
@@ -410,7 +410,7 @@ test('what was scanned while it was written is not read again, anything else is'
   ingest.close()
 })
 
-test('what lies around the document is not read', () => {
+test('bytes around the document are not read', () => {
   withPair(tools, initial, (pair) => {
     const document = { a: 12, b: 'x' }
     const bytes = new TextEncoder().encode(`9${JSON.stringify(document)}9`)

@@ -1,4 +1,4 @@
-/** Columns are those of the values as a table of them shows: one look at all values of a path and type at a time. */
+/** Columns are chosen as by a naive implementation that looks at all values of a path and type at once. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -17,7 +17,7 @@ interface Value {
   readonly key: number | string
 }
 
-/** Each different value has a number. */
+/** Numbers the distinct values. */
 function sampleOf(documents: readonly (readonly Value[])[]): ColumnSample {
   const all: Value[] = []
   const numbers = new Map<string, number>()
@@ -56,8 +56,8 @@ function chosen(
 }
 
 /**
- * Paths and types that are kept, by the rules: one value each, enough of them, growing first of all.
- * @param earlier paths of texts that were kept before
+ * Paths and types that the rules choose: mostly one value per document, enough different ones; texts that grow.
+ * @param earlier paths of texts that were chosen before
  */
 function expected(
   documents: readonly (readonly Value[])[],
@@ -91,7 +91,7 @@ function expected(
   return names
 }
 
-/** Without exception, or few are below the one that stands `lag` before; too many at the beginning are enough. */
+/** Keys never decrease, or few are below the key `lag` places earlier; too many at the start already decide. */
 function doGrow(keys: readonly (number | string)[], lag: number): boolean {
   if (keys.every((key, i) => i === 0 || !isBelow(key, keys[i - 1]!))) return true
   let above = 0
@@ -117,7 +117,7 @@ const keys = fc.oneof(
 const value: fc.Arbitrary<Value> = fc
   .tuple(fc.constantFrom('a', 'b', 'c.d'), keys)
   .map(([path, { tag, key }]) => ({ path, tag, key }))
-/** Beside anything a number and a text that grow, or begin to and stop. */
+/** Arbitrary values, and a number and texts that grow, or grow only at first. */
 const documents = fc
   .tuple(fc.array(fc.array(value, { maxLength: 5 }), { maxLength: 40 }), fc.integer({ min: 0, max: 40 }))
   .map(([arrays, until]) =>
@@ -125,12 +125,12 @@ const documents = fc
       ...values,
       { path: 'n', tag: Type.number, key: Math.min(i, until) },
       { path: 't', tag: Type.string, key: `at ${String(i < until ? i : 99 - i).padStart(3, '0')}` },
-      // A little out of order, or more.
+      // More or less out of order.
       { path: 'u', tag: Type.string, key: `at ${String(i + ((i * 7) % (until + 1))).padStart(3, '0')}` }
     ])
   )
 
-test('the columns chosen are those of paths whose values are worth it', () => {
+test('the chosen columns are those of paths whose values are worth one', () => {
   for (const choice of ['auto', 'numbers', 'all'] as const) {
     const property = fc.property(documents, fc.subarray(['a', 'b', 't', 'u']), (sample, earlier) => {
       const specs = earlier.map((path): ColumnSpec => ({ path, type: Type.string, prefix: 'x', template: '' }))
@@ -141,7 +141,7 @@ test('the columns chosen are those of paths whose values are worth it', () => {
   }
 })
 
-test('growing texts leave out what the first and the last have in common, but for three characters', () => {
+test('growing texts omit the common prefix of the first and the last, except its last three characters', () => {
   const sample = Array.from({ length: 100 }, (_, i) => [
     { path: 'at', tag: Type.string, key: `chapter-${String.fromCharCode(97 + Math.floor(i / 10))}${i % 10}: x` }
   ])
@@ -150,10 +150,10 @@ test('growing texts leave out what the first and the last have in common, but fo
   assert.equal(chosen(sample, 'none'), [])
 })
 
-test('texts that nearly grow are kept like those that do, any others if they were kept before', () => {
+test('texts that nearly grow get a column like those that grow, any others only if they had one before', () => {
   const textsOf = (keyOf: (i: number) => number): Value[][] =>
     Array.from({ length: 400 }, (_, i) => [{ path: 'at', tag: Type.string, key: `2026-11-${1000 + keyOf(i)}` }])
-  // Out of order among some twenty neighbours; a series and another one.
+  // Out of order among some twenty neighbours; two series, one after the other.
   const late = textsOf((i) => i + ((i * 7) % 20))
   const twice = textsOf((i) => (i % 200) * 2)
   const random = textsOf((i) => (i * 173) % 400)
@@ -166,7 +166,7 @@ test('texts that nearly grow are kept like those that do, any others if they wer
   assert.equal(chosen(random, 'numbers', earlier), [])
 })
 
-test('digits between separators have a template, behind no more of what they have in common than it takes', () => {
+test('digits between separators have a template, and the prefix is no longer than their room requires', () => {
   const formOf = (textOf: (i: number) => string): TextForm =>
     chooseTextForm(
       Array.from({ length: 100 }, (_, i) => textOf(i)),
@@ -190,7 +190,7 @@ test('digits between separators have a template, behind no more of what they hav
     formOf((i) => String(1_700_791_195_107_913 + i)),
     { prefix: '', template: '0000000000000000' }
   )
-  // What is the same in all is left out as far as digits need its room; no digits at all.
+  // The common part is omitted as far as the digits need its room; texts without digits.
   const path = 'https://example.org/statuses/of/a/user/with/a/long/name/'
   assert.equal(
     formOf((i) => `${path}${10 ** 12 + i * 1e9}`),
@@ -202,7 +202,7 @@ test('digits between separators have a template, behind no more of what they hav
   )
 })
 
-test('a letter that may count is no separator: texts behind the next one have keys of their own', () => {
+test('a letter that may count up is not a separator: texts with the next letter have different keys', () => {
   for (const textOf of [
     (i: number) => `AB-${String(i * 16).padStart(4, '0')}`,
     (i: number) => `a-${String(i * 900).padStart(5, '0')}`,
@@ -221,7 +221,7 @@ test('a letter that may count is no separator: texts behind the next one have ke
   }
 })
 
-test('of a large sample 512 documents or a few more are looked at', () => {
+test('only 512 documents of a large sample, or a few more, are examined', () => {
   let looked = 0
   const sample = sampleOf(Array.from({ length: 5000 }, (_, i) => [{ path: 'n', tag: Type.number, key: i }]))
   const { startOf } = sample

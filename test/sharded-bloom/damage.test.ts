@@ -1,6 +1,6 @@
 /**
- * Records of the index that are lost, cut off, overwritten or changed in one bit: the index answers soundly all the
- * same, or builds itself again. Damage never hides a document and never shows one that is gone.
+ * When index records are lost, truncated, overwritten or changed in one bit, the index still answers soundly, or is
+ * rebuilt. Damage never hides a document and never shows a deleted one.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -60,7 +60,7 @@ async function build(tail: 'bloom' | 'fingerprint'): Promise<IndexHarness> {
   await harness.rebuild()
   await harness.insert(tweets.slice(1200, 1300))
   await harness.reopen()
-  // What a rebuild leaves that comes to nothing, and cannot tidy up.
+  // The remains of a rebuild that failed and could not clean up.
   const unpublished = harness.rebuild(() => {
     harness.records.failAfterWrites = 0
   })
@@ -73,7 +73,7 @@ async function build(tail: 'bloom' | 'fingerprint'): Promise<IndexHarness> {
 
 const pristine = await build('bloom')
 const fingerprinted = await build('fingerprint')
-/** What only one of them has. */
+/** Areas that only `fingerprinted` has. */
 const ofFingerprints: readonly number[] = [IndexArea.fingerprints, IndexArea.buckets, IndexArea.chunkFingerprints]
 const pristineOf = (area: number): IndexHarness => (ofFingerprints.includes(area) ? fingerprinted : pristine)
 
@@ -89,10 +89,10 @@ async function checkDamaged(from: IndexHarness, key: string, value: Uint8Array |
   return harness
 }
 
-/** Of all indexes but the pristine one, which is closed. */
+/** Free frames while all indexes are closed. */
 const framesBefore = rowMemory().freeFrames
 
-/** Not when the index is opened. */
+/** Areas that opening the index does not read. */
 const readLate: readonly number[] = [
   IndexArea.pairTable,
   IndexArea.hashedRows,
@@ -106,9 +106,9 @@ const readLate: readonly number[] = [
   IndexArea.chunkColumns,
   IndexArea.chunkFingerprints
 ]
-/** What is to be deleted, and what only saves time. */
+/** Lists of records to delete, and an area that only saves time. */
 const neverMissed: readonly number[] = [IndexArea.leftovers, IndexArea.chunkUpper]
-/** Keys without content: of documents that were deleted, or written in a collection whose ordinals are computed. */
+/** Keys without content: of deleted documents, and of documents written to collections with computed ordinals. */
 const marks: readonly number[] = [IndexArea.dead, IndexArea.written]
 const areas = Object.entries(IndexArea).filter(([, area]) => !marks.includes(area))
 
@@ -131,7 +131,7 @@ for (const [name, area] of areas) {
   })
 }
 
-test('records of one kind that stand in for each other are found out', async () => {
+test('a record replaced by another one of its area is harmless', async () => {
   for (const [name, area] of areas) {
     const from = pristineOf(area)
     const [first, second] = from.records.keysOf(area)
@@ -144,13 +144,13 @@ test('records of one kind that stand in for each other are found out', async () 
   }
 })
 
-test('an index that was damaged gives its memory back', () => {
+test('damaged indexes have released their memory when closed', () => {
   assert.is(rowMemory().freeFrames, framesBefore)
 })
 
-test('damage that opening finds is reported', async () => {
+test('damage found on opening is reported, and the index rebuilt', async () => {
   for (const [name, area] of areas) {
-    // Pairs and rows are read when a query asks for them; what is to be deleted is never asked for.
+    // Pairs and rows are read when a query needs them, `neverMissed` is not needed at all.
     if ([...readLate, ...neverMissed].includes(area)) continue
     const harness = pristine.crashed()
     const [key] = harness.records.keysOf(area) as [string]
@@ -163,7 +163,7 @@ test('damage that opening finds is reported', async () => {
 })
 
 for (const [name, area] of areas.filter(([, area]) => readLate.includes(area))) {
-  test(`damage that a query meets in '${name}' is reported once, and the next open builds the index again`, async () => {
+  test(`damage that a query finds in '${name}' is reported once, and the next open rebuilds the index`, async () => {
     const harness = pristineOf(area).crashed()
     for (const key of harness.records.keysOf(area)) harness.records.records.delete(key)
     await harness.open()
@@ -179,7 +179,7 @@ for (const [name, area] of areas.filter(([, area]) => readLate.includes(area))) 
   })
 }
 
-test('writes go on where the open segment was damaged, and survive a crash', async () => {
+test('writes continue when the open segment was damaged, and survive a crash', async () => {
   for (const area of [
     IndexArea.chunkRows,
     IndexArea.chunkPrivate,
@@ -203,7 +203,7 @@ test('writes go on where the open segment was damaged, and survive a crash', asy
   }
 })
 
-test('an index of other parameters is built again', async () => {
+test('an index with another segment size is rebuilt', async () => {
   const { records } = pristine.crashed()
   const harness = new IndexHarness({ segmentDocuments: 1024 }, records, pristine.source, pristine.limit)
   await harness.open()
@@ -212,13 +212,13 @@ test('an index of other parameters is built again', async () => {
   await harness.close()
 })
 
-test('an index that holds another number of documents live than the store is built again', async () => {
+test('an index that counts fewer or more live documents than the store is rebuilt', async () => {
   const harness = pristine.crashed()
   await harness.open()
   const [ordinal] = harness.documents.keys()
   await harness.remove([ordinal!])
   const crashed = harness.crashed()
-  // The mark of the deletion is lost: only the number of documents can tell.
+  // With the mark of the deletion lost, only the number of documents can reveal it.
   for (const key of crashed.records.keysOf(IndexArea.dead)) crashed.records.records.delete(key)
   await crashed.open()
   assert.is(crashed.damage.length, 1)
@@ -229,7 +229,7 @@ test('an index that holds another number of documents live than the store is bui
   await harness.close()
 })
 
-test('an index of a later format is refused and left as it is', async () => {
+test('an index of a later format is refused and left unchanged', async () => {
   const harness = pristine.crashed()
   const [key] = harness.records.keysOf(IndexArea.header)
   const stored = harness.records.records.get(key!)!

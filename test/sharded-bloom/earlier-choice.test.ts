@@ -1,4 +1,4 @@
-/** Parameters serve the segments that follow where their documents are alike, and are chosen anew where they are not. */
+/** Parameters are reused for the next segments if their documents are alike, and chosen again if they are not. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createHasher } from '../../src/bloom/hash.ts'
@@ -22,7 +22,7 @@ const below = (limit: number): number => Math.floor(random() * limit)
 const flattener = new Flattener(createHasher('murmur'), { lo: 1, hi: 2 })
 const tuning = checkTuning({})
 
-/** Twelve values that no other document has, and three of few. */
+/** Twelve values that no other document has, two of few different ones, and a growing number. */
 const usual = (i: number): Document => ({
   ...Object.fromEntries(Array.from({ length: 12 }, (_, field) => [`f${field}`, `${i} ${below(1e9)}`])),
   lang: `l${below(20)}`,
@@ -43,7 +43,7 @@ function fitting(documentAt: (i: number) => Document): SegmentParameters | undef
   return runSteps(fittingParametersSteps(sampleOf(512, documentAt), { parameters, hashedPairs: 13 }, tuning))
 }
 
-test('documents that are alike have what was chosen before', () => {
+test('parameters are reused for documents that are alike', () => {
   const parameters = fitting(usual)
   assert.ok(parameters !== undefined)
   assert.ok(parameters.privatePairs.length >= 25)
@@ -54,26 +54,26 @@ test('documents that are alike have what was chosen before', () => {
 })
 
 const others: Readonly<Record<string, (i: number) => Document>> = {
-  'a value that some have': (i) => ({ ...usual(i), lang: below(20) === 0 ? 'new' : `l${below(20)}` }),
-  'a field that all have': (i) => ({ ...usual(i), new: `${i}` }),
-  'values that were frequent, and others are': (i) => ({ ...usual(i), lang: `m${below(20)}` }),
+  'a new value in some documents': (i) => ({ ...usual(i), lang: below(20) === 0 ? 'new' : `l${below(20)}` }),
+  'a new field in all documents': (i) => ({ ...usual(i), new: `${i}` }),
+  'other frequent values': (i) => ({ ...usual(i), lang: `m${below(20)}` }),
   'fewer fields': (i) => ({ f0: `${i}`, lang: 'l1' })
 }
 
 for (const [name, documentAt] of Object.entries(others)) {
-  test(`${name}: parameters are chosen anew`, () => {
+  test(`${name}: parameters are chosen again`, () => {
     assert.is(fitting(documentAt), undefined)
   })
 }
 
-test('a field that becomes a number becomes a column', () => {
+test('a field whose values become numbers gets a column', () => {
   const columns = fitting((i) => ({ ...usual(i), f3: i * 7 }))?.columns ?? []
   assert.equal(columns.map(({ path }) => path).sort(), ['at', 'f3'])
 })
 
 const count = 20_000
 
-/** @returns how many documents were sampled, and how many hashed pairs a document of the segment has */
+/** @returns the number of sampled documents, and of hashed pairs per document of the segment */
 async function built(earlier: EarlierChoices, documentAt: (i: number) => Document, other: Partial<SegmentPlan> = {}) {
   const documents = Array.from({ length: count }, (_, i) => Buffer.from(JSON.stringify(documentAt(i))))
   const stored = (ordinal: number): StoredDocument => {
@@ -111,7 +111,7 @@ async function built(earlier: EarlierChoices, documentAt: (i: number) => Documen
   }
 }
 
-test('a thread samples few documents of a segment that is like the one before, and many of others, and of other indexes', async () => {
+test('a segment like the previous one of its index is sampled sparsely, others fully', async () => {
   const earlier = new EarlierChoices()
   const isFull = (sampled: number): boolean => sampled > 4000
   const first = await built(earlier, usual)
@@ -131,11 +131,11 @@ test('a thread samples few documents of a segment that is like the one before, a
   assert.ok(isFull((await built(earlier, changed, { tuning: checkTuning({ shards: 1024 }) })).sampled))
 })
 
-test('documents that change little by little are measured by those of the first choice', async () => {
+test('documents that change gradually are compared with those of the last full choice', async () => {
   const earlier = new EarlierChoices()
   let fulls = 0
   for (let segment = 0; segment < 6; segment++) {
-    // Each has 2 % more of them.
+    // Each segment has 25 percentage points more changed documents.
     const drifting = (i: number): Document => (below(100) < 25 * segment ? { ...usual(i), new: `${i}` } : usual(i))
     if ((await built(earlier, drifting)).sampled > 4000) fulls++
   }

@@ -1,4 +1,4 @@
-/** Who has the least claim to row memory is sealed first, and nobody waits for ever. */
+/** Segments that were not written to for longest are sealed first to free row memory, and no caller waits for ever. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { RowMemory } from '../../src/bloom/kernels/index.ts'
@@ -29,7 +29,7 @@ class Holder implements EarlySealer {
   }
 }
 
-test('those that were not written to for longest are sealed, as many as it takes', async () => {
+test('the segments not written to for longest are sealed, as many as necessary', async () => {
   const memory = new RowMemory(16 << 20)
   const seals = EarlySeals.of(memory)
   assert.is(EarlySeals.of(memory), seals)
@@ -52,13 +52,13 @@ test('those that were not written to for longest are sealed, as many as it takes
   assert.equal(sealed(), [1, 2, 3, 5])
 })
 
-test('where nobody has anything to give, nobody waits', async () => {
+test('makeRoom() does not wait when nothing can be sealed', async () => {
   const memory = new RowMemory(4 << 20)
   memory.allocateAll(memory.freeFrames)
   await EarlySeals.of(memory).makeRoom()
 })
 
-test('a seal that waits for the one that asks is waited for a second at most', async () => {
+test('makeRoom() waits for a seal that never ends for a second at most', async () => {
   const memory = new RowMemory(16 << 20)
   const seals = EarlySeals.of(memory)
   const frames = memory.allocateAll(memory.freeFrames)
@@ -82,7 +82,7 @@ test('a seal that waits for the one that asks is waited for a second at most', a
   assert.is(seals.makeRoom(), undefined)
 })
 
-test('a seal that fails is the last that is heard of it', async () => {
+test('makeRoom() resolves when a seal fails', async () => {
   const memory = new RowMemory(16 << 20)
   memory.allocateAll(memory.freeFrames)
   let asked = 0

@@ -1,4 +1,4 @@
-/** A write that fails, whichever it is: the error is thrown, the index goes on answering, and reopening is right. */
+/** Whichever write fails: the error is thrown, the index still answers, and is right after a reopen. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
@@ -25,7 +25,7 @@ const filters = [
   { 'rare.key10': { $exists: true } }
 ].map((filter) => compileFilter(filter))
 
-/** Runs the steps with the n-th write failing; returns false when there are fewer writes. */
+/** Runs the steps with the n-th write failing; returns false if there are fewer writes. */
 async function failAt(n: number, isLasting: boolean, segmentDocuments: number): Promise<boolean> {
   const harness = await IndexHarness.open({ segmentDocuments })
   harness.records.failAfterWrites = n
@@ -78,10 +78,10 @@ async function failAt(n: number, isLasting: boolean, segmentDocuments: number): 
 }
 
 for (const segmentDocuments of [2048, 16_384]) {
-  // A segment this large is built anew in every round: once is enough.
+  // A segment this large is slow to build in every round: once is enough.
   for (const isLasting of segmentDocuments > 8192 ? [false] : [false, true]) {
     const times = isLasting ? 'five times' : 'once'
-    test(`the index of ${segmentDocuments} documents a segment survives each write failing ${times}`, async () => {
+    test(`an index with ${segmentDocuments} documents a segment survives each write failing ${times}`, async () => {
       let n = 0
       while (await failAt(n, isLasting, segmentDocuments)) n++
       console.log(`${n} writes`)
@@ -90,7 +90,7 @@ for (const segmentDocuments of [2048, 16_384]) {
   }
 }
 
-test('an index that could not be opened for a failing store opens when the store works again', async () => {
+test('an index that could not be opened because the store failed opens when the store works again', async () => {
   for (let n = 0; n < 40; n++) {
     const harness = await IndexHarness.open({ segmentDocuments: 512 })
     await harness.insert(documents.slice(0, 1200))

@@ -1,4 +1,4 @@
-/** Buckets of fingerprints: what is encoded is found, and nothing else; bytes that no encoder wrote end, and stay in bounds. */
+/** Buckets of fingerprints: exactly what was encoded is found; decoding arbitrary bytes ends and stays in bounds. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { RowMemory } from '../../src/bloom/kernels/index.ts'
@@ -26,7 +26,7 @@ type Bucket = ReadonlyMap<number, readonly number[]>
 
 function encode(bucket: Bucket, width: number, documents: number, first = 0): Uint8Array {
   const entries = [...bucket].flatMap(([code, positions]) => positions.map((position) => [code, position] as const))
-  // In the order of their documents, as they come.
+  // In the order of their documents, as they are added.
   entries.sort((a, b) => a[1] - b[1] || below(3) - 1)
   const codes = Uint32Array.from(entries, ([code]) => code)
   const positions = Uint16Array.from(entries, ([, position]) => first + position)
@@ -43,7 +43,7 @@ function encode(bucket: Bucket, width: number, documents: number, first = 0): Ui
   return writer.take().slice()
 }
 
-/** Puts the bytes into frames, from a byte of the first one on; all frames but these are 0xff. */
+/** Puts the bytes into frames, starting at byte `from` of the first one; the rest of these frames is 0xff. */
 function place(bytes: Uint8Array, from: number): void {
   const count = Math.ceil((from + bytes.length) / frameBytes)
   for (let i = 0; i < Math.max(1, count); i++) {
@@ -84,7 +84,7 @@ function randomBucket(width: number, documents: number): Bucket {
   return bucket
 }
 
-test('every code has its positions, whatever they are, and no other code has any', () => {
+test('every code has exactly its positions, and other codes have none', () => {
   for (let round = 0; round < 42; round++) {
     const width = [1, 4, 11, 17, 24, 30][round % 6]!
     const documents = [1, 2, 3, 512, 4096, 40_000, 65_536][round % 7]!
@@ -111,7 +111,7 @@ test('every code has its positions, whatever they are, and no other code has any
   }
 })
 
-test('positions count from the first one', () => {
+test('positions are relative to the first one', () => {
   const bytes = encode(
     new Map([
       [5, [0, 3, 99]],
@@ -126,9 +126,9 @@ test('positions count from the first one', () => {
   assert.equal(find(bytes, 8190, 10, 9, 100), [77])
 })
 
-test('a bucket in golden bits', () => {
+test('a bucket is encoded bit by bit as documented', () => {
   // γ(2); gap 5 with k = ⌊log2(16/2)⌋ = 3: 1 101; γ(1): 1; 2 in 3 bits: 010; gap 0: 1 000; γ(3): 0 1 1; of 8 documents
-  // ⌊log2(8/3)⌋ = 1: 0: 1 0, 4 − 1: 01 1, 7 − 5: 01 0. Bits stand lowest first.
+  // ⌊log2(8/3)⌋ = 1: 0: 1 0, 4 − 1: 01 1, 7 − 5: 01 0. Lowest bits first.
   const bytes = encode(
     new Map([
       [5, [2]],
@@ -141,7 +141,7 @@ test('a bucket in golden bits', () => {
   assert.is(bits, ['010', '1101', '1', '010', '1000', '011', '10', '011', '010'].join('').padEnd(32, '0'))
 })
 
-test('bytes that no encoder wrote come to an end, and set no bit beyond the documents', () => {
+test('decoding arbitrary bytes ends, and sets no bit beyond the documents', () => {
   const bad = { count: 0 }
   for (let round = 0; round < 1000; round++) {
     const width = 1 + below(30)
@@ -175,7 +175,7 @@ test('bytes that no encoder wrote come to an end, and set no bit beyond the docu
   assert.ok(bad.count > 100, `${bad.count} were refused`)
 })
 
-test('sorting keeps the order of positions, of few entries and of thousands that share what they are sorted by', () => {
+test('sorting keeps entries with equal codes in the order of their positions, be they few or thousands', () => {
   for (const [count, codes, width] of [
     [0, 1, 10],
     [1, 1, 18],

@@ -1,6 +1,6 @@
 /**
- * A tail of fingerprints has each hashed pair at all of its positions and, but for codes that collide, at no other: while it
- * is filled, restored from checkpoints, and sealed.
+ * A tail of fingerprints has each hashed pair at all of its positions and, except for colliding codes, at no others:
+ * while it is filled, restored from checkpoints, and sealed.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -33,11 +33,11 @@ const flattener = new Flattener(hasher, { lo: seed, hi: ~seed })
 const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
 const parameters = { shards: 0, rowsPerPair: 1, privatePairs: [], columns: [], upperFrames: 0 }
 
-/** What document i holds: a value of its own, some that bursts of documents share, one that most have. */
+/** The values of document i: one of its own, two that some documents share, one that most have. */
 function valuesOf(i: number): number[] {
   const values = [1_000_000 + i, 2_000_000 + (i >>> 3), 3_000_000 + ((i * 7919) % 61)]
   if (i % 7 !== 3) values.push(5)
-  // A long one, now and then: thousands of pairs.
+  // One long document, of thousands of pairs.
   if (i === 700) for (let k = 0; k < 3000; k++) values.push(4_000_000 + k)
   return values
 }
@@ -93,7 +93,7 @@ async function check(segment: Segment, documents: number): Promise<void> {
     if (memory.kernels.popcount(out, segment.rowBytes) > positions.length) inVain++
   }
   memory.free(out)
-  // 26 bits and some 50,000 entries: one in a thousand values has the code of another, and is found where that is, be it often.
+  // With 26 bits and some 50,000 entries, one value in a thousand has the code of another, and is found where that is.
   assert.ok(inVain <= 8, `${inVain} values are found in vain of ${asked.length}`)
 }
 
@@ -123,7 +123,7 @@ for (const [segmentDocuments, documents] of [
   [8192, 5000],
   [16_384, 12_288]
 ] as const) {
-  test(`${documents} documents of at most ${segmentDocuments}: open, sealed, and sealed once more`, async () => {
+  test(`open and sealed segments find all pairs: ${documents} documents of at most ${segmentDocuments}`, async () => {
     const before = memory.freeFrames
     const segment = open(segmentDocuments)
     fill(segment, Math.floor(documents / 2))
@@ -139,7 +139,7 @@ for (const [segmentDocuments, documents] of [
   })
 }
 
-test('what checkpoints wrote is restored, goes on, and seals to the same bytes as if it had never stopped', async () => {
+test('a segment restored from checkpoints seals to the same bytes as one that was never closed', async () => {
   const geometry = geometryOf(16_384)
   const whole = open(16_384)
   fill(whole, 11_000)
@@ -148,7 +148,7 @@ test('what checkpoints wrote is restored, goes on, and seals to the same bytes a
   const checked = new CheckedStore(store)
   let segment = open(16_384)
   let from = 0
-  // Some documents of the last one are not committed: they are not in the record.
+  // Documents that are not committed at a checkpoint are not in the record.
   for (const [added, committed] of [
     [300, 300],
     [3000, 2990],
@@ -179,7 +179,7 @@ test('what checkpoints wrote is restored, goes on, and seals to the same bytes a
   for (const each of [segment, whole, sealed, expected.sealed]) each.free()
 })
 
-test('a run that is missing, or of another chunk, is damage', async () => {
+test('a missing run is damage', async () => {
   const geometry = geometryOf(8192)
   const segment = open(8192)
   fill(segment, 6000)
@@ -205,7 +205,7 @@ test('a run that is missing, or of another chunk, is damage', async () => {
   segment.free()
 })
 
-test('a bucket that reaches over frames is read whole', async () => {
+test('a bucket that spans several frames is read completely', async () => {
   // One value in all documents of the largest segment, and a few others: few buckets, thousands of positions.
   const segment = open(65_536, 18)
   const pairs = ['a', 'b'].map((path, i): HashedPair => pairHash.hash({ path, tag: Type.number, key: i + 1 }))

@@ -1,4 +1,4 @@
-/** Document → pairs: the table of SEMANTICS, what is plain JSON, what is irregular, what is refused. */
+/** Document → pairs: which ones each kind of value has; which documents are plain JSON, irregular or refused. */
 import { Binary, Code, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -16,7 +16,7 @@ const seed = testSeed()
 const flattener = new Flattener(createHasher('murmur'), { lo: 1, hi: 2 })
 const pairHash = new PairHash(createHasher('murmur'), (path) => flattener.seedOf(path))
 
-/** Sorted: `T|path|type`, `V|path|type key`, `S|path|length`; `irregular|key`. E pairs are those of T without the type. */
+/** Sorted: `T|path|type`, `V|path|type key`, `S|path|length`, `irregular|key`. E pairs are those of T without types. */
 function pairsOf(document: Document): string[] {
   const flat = flattener.flatten(document)
   const pairs = new Set<string>()
@@ -55,7 +55,7 @@ const cases: readonly (readonly [name: string, document: Document, pairs: readon
     ['S|a|1', 'S|a|2', 'T|a|array', 'T|a|number', 'V|a|number 1', 'V|a|number 2', 'V|a|number 3', 'irregular|a']
   ],
   ['digit keys', { a: { 0: { b: 1 } } }, ['T|a.b|number', 'T|a|object', 'V|a.b|number 1', 'irregular|a']],
-  ['a digit key on top', { 7: { b: 1 } }, ['T|b|number', 'T||object', 'V|b|number 1', 'irregular|', 'irregular|b']],
+  ['a top-level digit key', { 7: { b: 1 } }, ['T|b|number', 'T||object', 'V|b|number 1', 'irregular|', 'irregular|b']],
   ['a key with a dot', { 'a.b': 1 }, ['T|a.b|number', 'V|a.b|number 1', 'irregular|a']],
   ['the empty key', { '': { x: 1 } }, ['T|.x|number', 'T||object', 'V|.x|number 1']],
   [
@@ -74,7 +74,7 @@ const cases: readonly (readonly [name: string, document: Document, pairs: readon
     ['S|a|2', 'S|b|2', 'T|a|array', 'T|a|number', 'T|b|array', 'T|b|number', 'V|a|number 0', 'V|b|number NaN']
   ],
   [
-    'numbers that are no doubles',
+    'numbers that are not doubles',
     { a: 2n ** 53n + 1n, b: 2n ** 53n, c: Decimal128.fromString('0.1'), d: Decimal128.fromString('0.5') },
     [
       'T|a|number',
@@ -116,7 +116,7 @@ const cases: readonly (readonly [name: string, document: Document, pairs: readon
     ]
   ],
   [
-    'bytes, whoever holds them',
+    'bytes, as Uint8Array or Binary',
     { a: new Uint8Array([65]), b: new Binary(new Uint8Array([65])) },
     ['T|a|binData', 'T|b|binData', 'V|a|binData 0:A', 'V|b|binData 0:A']
   ]
@@ -128,21 +128,21 @@ for (const [name, document, pairs] of cases) {
   })
 }
 
-test('documents of the same facts have the same shape, others do not', () => {
+test('documents with the same facts share a shape, others do not', () => {
   const shapeOf = (document: Document): unknown => flattener.flatten(document).shape
   assert.is(shapeOf({ a: 1, b: ['x'] }), shapeOf({ a: 2, b: ['y', 'z'] }))
   assert.is.not(shapeOf({ a: 1 }), shapeOf({ a: '1' }))
   assert.is.not(shapeOf({ a: 1 }), shapeOf({ a: 1, b: 1 }))
 })
 
-/** Objects with a class become plain ones when stored, and are not what JSON gives back. */
+/** False for objects of a class, which become plain ones when stored. */
 function isJson(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint'
   if (Array.isArray(value)) return value.every(isJson)
   return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isJson)
 }
 
-test('a document is plain exactly when JSON gives it back', () => {
+test('a document is plain exactly if it survives a round trip through JSON', () => {
   let plain = 0
   fc.assert(
     fc.property(anyDocument, (document) => {
@@ -186,7 +186,7 @@ const refused: readonly (readonly [name: string, document: unknown, path: string
 ]
 
 for (const [name, document, path, message] of refused) {
-  test(`${name} is refused, and the path named`, () => {
+  test(`${name} is refused, and the error names the path`, () => {
     try {
       flattener.flatten(document as Document)
       assert.unreachable()
@@ -211,12 +211,12 @@ test('nesting of 100 and integers of 64 bits are accepted', () => {
 })
 
 for (const value of [null, undefined, 1, 'x', [], new Date(), new Map()]) {
-  test(`${Object.prototype.toString.call(value)} is no document`, () => {
+  test(`${Object.prototype.toString.call(value)} is refused as a document`, () => {
     assert.throws(() => flattener.flatten(value as unknown as Document), /must be an object/)
   })
 }
 
-test('a document of more pairs than the limit is overfull', () => {
+test('a document with more pairs than the limit is overfull', () => {
   const limited = new Flattener(createHasher('murmur'), { lo: 1, hi: 2 }, { maxDepth: 100, maxPairs: 10 })
   const numbers = (count: number): Document => ({ a: Array.from({ length: count }, (_, i) => i) })
   assert.not.ok(limited.flatten(numbers(9)).isOverfull)

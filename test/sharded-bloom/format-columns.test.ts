@@ -1,6 +1,6 @@
 /**
- * Golden bytes of columns and of the upper level: what docs/file-formats.md describes. When one of these fails, either the
- * change was a mistake or the format has a new number.
+ * Golden bytes of columns and of the upper level, as described in docs/file-formats.md. A failure means that either the
+ * change is a mistake or the format needs a new number.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -13,10 +13,10 @@ import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
 const seed = { lo: 1, hi: 2 }
-/** Of the texts below. */
+/** Form of the texts below. */
 const form = { prefix: '', template: '#-0000' }
 
-/** Times grow, few numbers with two on one path now and then, many texts. */
+/** A growing time, a number out of few (sometimes two on one path), a text out of many. */
 function documentAt(i: number): Document {
   const n = i % 64 === 1 ? [1, 2] : i % 8 === 0 ? null : (i * 37) % 5
   return { at: 1000 + (i >> 1), n, s: `#-${1000 + ((i * 31) % 512)}` }
@@ -50,7 +50,7 @@ function segmentOf(first: string): StoredSegment {
 const sealed = segmentOf('00000200')
 const open = segmentOf('00000400')
 
-test('columns in the record of a sealed segment, and of an open one', () => {
+test('the records of sealed and open segments describe their columns', () => {
   const least = textKey('#-1000', form)
   const greatest = textKey('#-1511', form)
   assert.equal(sealed.columns, [
@@ -67,28 +67,28 @@ test('columns in the record of a sealed segment, and of an open one', () => {
   ])
 })
 
-test('keys of a growing column: of every 32nd position', () => {
+test('a growing column stores the key of every 32nd position', () => {
   assert.equal(
     doublesOf('6b000000000000020000000000'),
     Array.from({ length: 16 }, (_, group) => 1256 + 16 * group)
   )
 })
 
-test('keys of codes: least and greatest of each bin', () => {
+test('a column of codes stores the least and the greatest key of each bin', () => {
   assert.equal(doublesOf('6b000000000000020000000002'), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
 })
 
-test('sixteenths of a growing column: how far from the key of its 32 positions towards the next', () => {
+test('a growing column stores how many sixteenths each key is on its way to the next stored one', () => {
   const rows = ['08', '09', '0a', '0b'].map((row) => contentOf(`700000000000000200000000${row}`))
   for (const row of rows) assert.is(row[0], 2, 'dense')
   for (let d = 0; d < 512; d++) {
     const sixteenth = rows.reduce((sum, row, bit) => sum + (((row[1 + (d >> 3)]! >> (d & 7)) & 1) << bit), 0)
-    // Two documents have each key, and 16 keys stand between two groups.
+    // Two documents have each key, and stored keys are 16 apart.
     assert.is(sixteenth, (d % 32) >> 1)
   }
 })
 
-test('slices: bit b of the code of the document at position d', () => {
+test('bit d of slice b is bit b of the code of the document at position d', () => {
   const rows = ['14', '15', '16'].map((row) => contentOf(`700000000000000200000000${row}`))
   for (const row of rows) assert.is(row[0], 2, 'dense')
   for (let d = 0; d < 512; d++) {
@@ -98,7 +98,7 @@ test('slices: bit b of the code of the document at position d', () => {
   }
 })
 
-test('keys of texts: eight bytes behind the prefix, halved, or a number whose digits are where the template leads', () => {
+test('the key of a text is the eight bytes after the prefix, halved, or made of the digits of its template', () => {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setFloat64(0, textKey('#-1511', { prefix: '#-1', template: '' }))
   assert.is(bits.getBigUint64(0), BigInt('0x3531310000000000') >> 1n)
@@ -116,7 +116,7 @@ test('keys of texts: eight bytes behind the prefix, halved, or a number whose di
   assert.is(bitsOf('!-1511'), numberOf(0, 0, 0, 0, 0, 0))
 })
 
-test('columns of a chunk: outsiders, documents, keys', () => {
+test('each column of a chunk is stored as outsiders, documents and keys', () => {
   const none = '0100' + '00'
   const all = '0100' + '01'
   const keysOf = (width: number, least: number, above: string): string => {
@@ -132,13 +132,13 @@ test('columns of a chunk: outsiders, documents, keys', () => {
   const expected = [
     [none, all, keysOf(1, 1512, '000001010202')],
     [none, all, `08${texts.join('')}`],
-    // Null at position 0, two numbers at 1; then 2, 4, 1, 3 of keys from 1 on.
+    // Null at position 0, two numbers at 1; then 2, 4, 1, 3, stored relative to the least key, 1.
     [`0200${'0301'}`, `0300${'040000'}`, keysOf(1, 1, '01030002')]
   ]
   assert.is(contentOf('76000000000000040000000000').toString('hex'), expected.flat().join(''))
 })
 
-test('upper level: five words of one frame for a pair, a bit in them for each group', () => {
+test('the upper level has five words of a frame for each pair, with a bit for each group', () => {
   assert.equal(sealed.upper, { frames: 1, groupDocuments: 16, unknownGroups: 0 })
   assert.is(sealed.bytes.upperLevel, 8192)
   assert.equal(harness.records.keysOf(IndexArea.upperLevel), ['75000000000000020000000000'])

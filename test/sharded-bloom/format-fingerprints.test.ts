@@ -1,4 +1,4 @@
-/** Golden bytes of a tail of fingerprints: what docs/file-formats.md describes. See format.test.ts. */
+/** Golden bytes of a tail of fingerprints, as described in docs/file-formats.md. See format.test.ts. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createHasher } from '../../src/bloom/hash.ts'
@@ -14,11 +14,11 @@ import { IndexHarness } from '../support/index-harness.ts'
 
 const seed = { lo: 1, hi: 2 }
 const harness = await IndexHarness.open({ segmentDocuments: 512, tail: 'fingerprint', seed, rangeCodes: 'none' })
-/** 512 values of their own, one that they share, and three documents of the next segment. */
+/** 512 documents with a value of their own and one that they share, and three documents of the next segment. */
 await harness.insert(Array.from({ length: 515 }, (_, i): Document => (i < 512 ? { n: i, all: 1 } : { n: i - 512 })))
 await harness.close()
 
-/** Content without its checksum, which has to be right. */
+/** Content without its checksum, which must be right. */
 function contentOf(key: string): Buffer {
   const stored = Buffer.from(harness.records.records.get(key) ?? assert.unreachable(`no record ${key}`) ?? [])
   const content = stored.subarray(0, -4)
@@ -38,13 +38,13 @@ const codeOf = (path: string, key: number, bits: number): number => {
   return fingerprintOf(lo, hi, bits)
 }
 
-test('the format is that of an index without fingerprints', () => {
+test('an index with fingerprints has the same format number, and neither hashed rows nor an upper level', () => {
   assert.is(indexFormat, 6)
   assert.is(harness.records.keysOf(IndexArea.hashedRows).length, 0)
   assert.is(harness.records.keysOf(IndexArea.upperLevel).length, 0)
 })
 
-test('segment records: without rows, so that a version that knows no fingerprints builds the index again', () => {
+test('segment records have 0 shards, so that a version without fingerprints rebuilds the index', () => {
   const { shards, rowsPerPair, upper, fingerprints, bytes } = recordOf('730000000000000000')
   const stored = { shards, rowsPerPair, upper, fingerprints, bytes }
   assert.equal(stored, {
@@ -57,7 +57,7 @@ test('segment records: without rows, so that a version that knows no fingerprint
   assert.equal(recordOf('730000000000000200').fingerprints, { bits: 20, bucketBits: 0, bytes: 0 })
 })
 
-test('fingerprints are bits of the hash', () => {
+test('fingerprints consist of bits of the hash', () => {
   assert.equal(
     ['n', 'all'].map((path) => codeOf(path, 1, 24).toString(16)),
     ['5847fe', 'cbd872']
@@ -65,7 +65,7 @@ test('fingerprints are bits of the hash', () => {
   assert.is(codeOf('n', 1, 18), codeOf('n', 1, 24) >>> 6)
 })
 
-test('buckets: where they begin, and the last one ends', () => {
+test('the record of buckets has the start of each, and the end of the last one', () => {
   const ends = contentOf('62000000000000000000000000')
   assert.is(ends.length, 4 * (8 + 1))
   assert.is(ends.readUInt32LE(0), 0)
@@ -73,12 +73,12 @@ test('buckets: where they begin, and the last one ends', () => {
   assert.is(contentOf('66000000000000000000000000').length, 1779)
 })
 
-test('a run of a chunk: documents, parts, their lengths, and a bucket of all codes', () => {
+test('a run of a chunk is stored as documents, parts, their lengths, and a bucket of all codes', () => {
   const run = contentOf('6500000000000002000000000000000000')
   assert.is(run.toString('hex'), ['0300', '0000', '09000000', '76b2865c776a14ffa8'].join(''))
 })
 
-test('a record that does not hold together is damage', () => {
+test('an inconsistent segment record is damage', () => {
   const sealed = recordOf('730000000000000000')
   const fingerprints = sealed.fingerprints as object
   for (const wrong of [

@@ -1,6 +1,6 @@
 /**
- * Golden bytes of a tiny index: what docs/file-formats.md describes. When one of these fails, either the change was a
- * mistake or the format has a new number.
+ * Golden bytes of a tiny index, as described in docs/file-formats.md. A failure means that either the change is a
+ * mistake or the format needs a new number.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -39,7 +39,7 @@ await harness.remove([513])
 const marked = harness.records.keysOf(IndexArea.dead)
 await harness.close()
 
-/** Content without its checksum, which has to be right. */
+/** Content without its checksum, which must be right. */
 function contentOf(key: string): Buffer {
   const stored = Buffer.from(harness.records.records.get(key) ?? assert.unreachable(`no record ${key}`) ?? [])
   const content = stored.subarray(0, -4)
@@ -48,7 +48,7 @@ function contentOf(key: string): Buffer {
   return content
 }
 
-test('the records of an index are these', () => {
+test('an index has exactly the documented records', () => {
   assert.equal([...harness.records.records.keys()].sort(), [
     '6300000000000002000000000000000000',
     '67000000000000020000000000',
@@ -67,7 +67,7 @@ test('the records of an index are these', () => {
   assert.equal(marked, ['640000000000000201'], 'dead marks go when they are folded')
 })
 
-test('header', () => {
+test('the header is JSON with format, hash, seeds, segment size and damage mark', () => {
   assert.is(indexFormat, 6)
   assert.is(
     contentOf('68').toString(),
@@ -82,7 +82,7 @@ test('header', () => {
   )
 })
 
-test('segment record of a sealed segment', () => {
+test('a sealed segment has the documented segment record', () => {
   assert.equal(JSON.parse(contentOf('730000000000000000').toString()), {
     firstOrdinal: 0,
     documents: 512,
@@ -104,7 +104,7 @@ test('segment record of a sealed segment', () => {
   })
 })
 
-test('segment record of an open segment', () => {
+test('an open segment has the documented segment record', () => {
   assert.equal(JSON.parse(contentOf('730000000000000200').toString()), {
     firstOrdinal: 512,
     documents: 3,
@@ -134,7 +134,7 @@ test('segment record of an open segment', () => {
   })
 })
 
-test('a segment record is what was encoded, whatever the keys', () => {
+test('a segment record survives encoding, whatever its keys', () => {
   const record: SegmentRecord = {
     firstOrdinal: 2 ** 40,
     documents: 100,
@@ -209,7 +209,7 @@ test('a segment record is what was encoded, whatever the keys', () => {
   assert.ok(new TextDecoder().decode(encodeSegmentRecord(record)).includes('[["a.\\udc00",2,["NaN"]],'))
 })
 
-test('private pairs of a sealed segment: hashes, row numbers, ends of texts, texts', () => {
+test('private pairs of a sealed segment are stored as hashes, row numbers, ends of texts, and texts', () => {
   const bytes = contentOf('6e0000000000000000')
   const hasher = createHasher('murmur')
   const paths = new PathTable(hasher, seed.lo, seed.hi)
@@ -226,13 +226,13 @@ test('private pairs of a sealed segment: hashes, row numbers, ends of texts, tex
   assert.is(number(2, 7), 96)
 })
 
-test('private rows: complement, dense and list, identical ones once', () => {
+test('private rows are stored as complement, dense or list, and identical ones only once', () => {
   assert.is(contentOf('70000000000000000000000000').toString('hex'), '0407')
   assert.is(contentOf('70000000000000000000000001').toString('hex'), `02${'aa'.repeat(64)}`)
   assert.is(contentOf('70000000000000000000000002').toString('hex'), '0303a802')
 })
 
-test('private rows of a chunk', () => {
+test('private rows of a chunk are stored in order, each preceded by its length', () => {
   const rows = ['0300', '020002', '0301', '0301', '0301', '0302', '0302']
   // a is in documents 0 and 1 of 3: the complement is shorter.
   rows[1] = '0402'
@@ -240,12 +240,12 @@ test('private rows of a chunk', () => {
   assert.is(contentOf('67000000000000020000000000').toString('hex'), encoded)
 })
 
-test('live bitmaps: nothing while all are live, else a bit for every position of the segment', () => {
+test('a live bitmap is empty while all documents are live, otherwise it has a bit for every position', () => {
   assert.is(contentOf('6c0000000000000000').length, 0)
   assert.is(contentOf('6c0000000000000200').toString('hex'), `fd${'ff'.repeat(63)}`)
 })
 
-test('hashes and row numbers of pairs', () => {
+test('hashes and row numbers of pairs do not change', () => {
   const hasher = createHasher('murmur')
   const paths = new PathTable(hasher, seed.lo, seed.hi)
   assert.equal(paths.seedOf('a'), { lo: 331769565, hi: -348135769 })
@@ -262,7 +262,7 @@ test('hashes and row numbers of pairs', () => {
   assert.equal(rowsOf('b', Type.null, 0), [-1015245883, -1961462802, 30, 56])
 })
 
-test('hashed rows of a chunk of three documents: row p begins at byte 8·p, document d is its bit d', () => {
+test('in a chunk of three documents, hashed row p starts at byte 8·p, and document d is its bit d', () => {
   const frame = contentOf('6300000000000002000000000000000000')
   assert.is(frame.length, 1024)
   const set: [row: number, document: number][] = []
@@ -283,16 +283,16 @@ test('hashed rows of a chunk of three documents: row p begins at byte 8·p, docu
   ])
 })
 
-test('upper level of a chunk that is a whole segment: its words as they are', () => {
+test('the upper level of a chunk that is the complete segment is stored word by word', () => {
   const bytes = contentOf('77000000000000020000000000')
   assert.is(bytes.length, 8192)
   const set = Array.from({ length: 2048 }, (_, word) => word).filter((word) => bytes.readUInt32LE(4 * word) !== 0)
-  // Three values, and the length of an array: five words each, all of the first group.
+  // Three values and the length of an array: five words each, all with the bit of the first group.
   assert.is(set.length, 20)
   for (const word of set) assert.is(bytes.readUInt32LE(4 * word), 1)
 })
 
-test('hashed rows of a sealed segment', () => {
+test('hashed rows of a sealed segment are stored in records with a checksum', () => {
   const stored = Buffer.from(harness.records.records.get('72000000000000000000000000') ?? [])
   assert.is(contentOf('72000000000000000000000000').length, 64 * 64)
   assert.is(stored.toString('hex').slice(-8), 'f8dbab86')

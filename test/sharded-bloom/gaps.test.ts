@@ -1,6 +1,6 @@
 /**
- * Ordinals without documents: batches that failed, ordinals that were skipped, documents deleted before they were
- * indexed again. None of them is ever a candidate, and none hides a document.
+ * Ordinals without documents, because a batch failed, they were skipped, or the document was deleted before it was
+ * indexed again, are never candidates, and hide no document.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -59,7 +59,7 @@ test('skipped ordinals stay dead through sealing and a crash', async () => {
   await harness.close()
 })
 
-test('ordinals of a failed batch that are given out again after a reopen hide nothing', async () => {
+test('ordinals of a failed batch that are assigned again after a reopen hide nothing', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   await harness.insert(numbered(100))
   harness.failBatch(numbered(70))
@@ -107,7 +107,7 @@ for (const gap of [1, 63, 64, 100, 511, 512, 513, 5000]) {
   })
 }
 
-test('a collection that begins far above ordinal 0 is indexed', async () => {
+test('a collection that starts far above ordinal 0 is indexed', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   harness.skip(2 ** 40)
   await harness.insert(numbered(600))
@@ -117,7 +117,7 @@ test('a collection that begins far above ordinal 0 is indexed', async () => {
   await harness.close()
 })
 
-test('an index built again over sparse ordinals has every document', async () => {
+test('an index rebuilt over sparse ordinals has every document', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   await harness.insert(numbered(3000))
   await harness.remove(Array.from({ length: 3000 }, (_, i) => i).filter((i) => i % 7 !== 0 || (i > 800 && i < 2100)))

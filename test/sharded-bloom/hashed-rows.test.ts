@@ -1,4 +1,4 @@
-/** The hashed rows of an open segment hold every document's signature, of a young one and of one that has grown. */
+/** The hashed rows of an open segment hold every document's signature, while it is young and when it has grown. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FRAME_BYTES, RowMemory, rowMemory } from '../../src/bloom/kernels/index.ts'
@@ -16,7 +16,7 @@ class Model {
   readonly geometry: Geometry
   readonly shards: number
   rows: HashedRows
-  /** By document, the rows that it set. */
+  /** The rows that each document set. */
   readonly documents: Set<number>[] = []
   readonly #below: (below: number) => number
 
@@ -72,7 +72,7 @@ class Model {
     memory.pop(out)
   }
 
-  /** What a checkpoint keeps of the first `documents`, which is compared with what it has to be. */
+  /** Returns the frames that a checkpoint stores for the first `documents`, after comparing them with the model. */
   frames(documents = this.documents.length): Uint8Array[][] {
     const { chunkDocuments, rowsPerFrame } = this.geometry
     return Array.from({ length: Math.ceil(documents / chunkDocuments) }, (_, chunk) => {
@@ -86,7 +86,7 @@ class Model {
         const frame = frames[Math.floor(row / rowsPerFrame)]!
         assert.is(frame.length, rowsPerFrame * rowBytes)
         const at = (row % rowsPerFrame) * rowBytes
-        // Documents that came since may be in it.
+        // Later documents may be in it.
         const bits = frame.subarray(at, at + Math.floor(inChunk / 8))
         assert.equal(
           bits,
@@ -112,7 +112,7 @@ for (const [segmentDocuments, shards, documents] of [
   [2048, 512, 1500],
   [65_536, 512, 9000]
 ] as const) {
-  test(`${documents} documents of ${segmentDocuments}, ${shards} rows`, () => {
+  test(`hashed rows agree with a model: ${documents} documents of ${segmentDocuments}, ${shards} rows`, () => {
     const free = memory.freeFrames
     const below = numbersBelow(seed + 1)
     const model = new Model(segmentDocuments, shards)
@@ -134,7 +134,7 @@ for (const [segmentDocuments, shards, documents] of [
   })
 }
 
-test('a young segment takes no frame, and where there is none for it to grow, nothing is lost', () => {
+test('a young segment takes no frames, and loses nothing when there are none for it to grow', () => {
   const small = new RowMemory(2 << 20)
   const frames = small.freeFrames
   const rows = new HashedRows(small, geometryOf(65_536), 64 * 64)

@@ -1,4 +1,4 @@
-/** What is not chosen comes from the stored header, or is the default; what is chosen and differs builds the index again. */
+/** Options that are not given come from the stored header, or are defaults; if others differ, the index is rebuilt. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'
@@ -11,21 +11,21 @@ const shape = { hash: 'farmhash', segmentDocuments: 1024 } as const
 const defaults = { hash: 'murmur', segmentDocuments: 65_536 } as const
 const header = createHeader(shape, { lo: 1, hi: 2 })
 
-test('a header that fits what is chosen is taken, and nothing need be chosen', () => {
+test('a header that fits the given options is used, and no options need be given', () => {
   const bytes = encodeHeader(header)
   for (const choices of [{}, shape, { hash: shape.hash }, { segmentDocuments: 1024, hash: undefined }]) {
     assert.equal(decodeHeader(bytes, choices), { shape, header })
   }
 })
 
-test('another choice builds the index again; what is not chosen stays', () => {
+test('a differing option causes a rebuild, and options that are not given stay', () => {
   const bytes = encodeHeader(header)
   assert.equal(decodeHeader(bytes, { hash: 'murmur' }), { shape: { ...shape, hash: 'murmur' }, header: undefined })
   const larger = { ...shape, segmentDocuments: 2048 }
   assert.equal(decodeHeader(bytes, { segmentDocuments: 2048 }), { shape: larger, header: undefined })
 })
 
-test('a damaged index is built again as it was; where no header says how, by default', () => {
+test('a damaged index is rebuilt with its own options, or with defaults if no header has them', () => {
   const damaged = encodeHeader({ ...header, isDamaged: true })
   assert.equal(decodeHeader(damaged, {}), { shape, header: undefined })
   const nonsense = { ...header, hash: 'other', segmentDocuments: 1000 }
@@ -37,7 +37,7 @@ test('a damaged index is built again as it was; where no header says how, by def
 })
 
 for (const isDamaged of [false, true]) {
-  test(`an index that ${isDamaged ? 'is damaged' : 'fits'} keeps segment size and hash without being told`, async () => {
+  test(`an index that ${isDamaged ? 'is damaged' : 'fits'} keeps its segment size and hash by default`, async () => {
     const made = await IndexHarness.open(shape)
     await made.insert(Array.from({ length: 3000 }, (_, i) => ({ n: i % 60, v: `${i}` })))
     const { tuning } = made.index

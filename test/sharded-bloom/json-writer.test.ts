@@ -1,6 +1,6 @@
 /**
- * What the writer writes is what JSON.stringify and an encoder make, byte for byte, of the wrapped document where there are dates or
- * ObjectIds; what it does not write, that does not hold exactly, or there is no room for it.
+ * The writer's bytes are those of JSON.stringify() and an encoder, for documents with dates or ObjectIds those of the
+ * wrapped document. It refuses only what JSON does not hold exactly, or what there is no room for.
  */
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
@@ -30,7 +30,7 @@ function stringified(document: Document): Buffer {
   return Buffer.concat([Buffer.from({ json: '', objectId: '\u0002', wrapped: '\u0001' }[form]), bytes])
 }
 
-/** Whether JSON would hold the document but for its dates and ObjectIds, and no key looks like a wrapper's. */
+/** Whether JSON would hold the document except for its dates and ObjectIds, and no key looks like a wrapper's. */
 function isWrappable(document: Document): boolean {
   let hasDollar = false
   const without = (value: unknown): unknown => {
@@ -50,14 +50,14 @@ function isWrappable(document: Document): boolean {
 
 function check(document: Document, by = writer): void {
   const first = by.write(document)
-  // The second time keys have begun anew.
+  // The first call has then cleared the keys.
   const written = first === 'noRoom' ? by.write(document) : first
   if (typeof written === 'string') assert.unreachable(`${written}: ${JSON.stringify(document).slice(0, 200)}`)
   else if (!stringified(document).equals(written))
     assert.is(Buffer.from(written).toString(), stringified(document).toString())
 }
 
-test('writes adversarial documents exactly when JSON holds them, dates and ObjectIds aside', () => {
+test('adversarial documents are written exactly if JSON holds them, dates and ObjectIds aside', () => {
   let yes = 0
   for (const document of fc.sample(documents(adversarial), { numRuns: 5000, seed })) {
     if (jsonFormOf(document) === undefined && !isWrappable(document)) assert.is(writer.write(document), 'notPlain')
@@ -69,7 +69,7 @@ test('writes adversarial documents exactly when JSON holds them, dates and Objec
   assert.ok(yes > 500)
 })
 
-test('writes plain documents, any JSON, and tweets', () => {
+test('plain documents, any JSON and tweets are written', () => {
   for (const document of fc.sample(documents(plain), { numRuns: 1000, seed })) check(document)
   const anyObject = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' }))
   for (const document of fc.sample(anyObject, { numRuns: 1000, seed })) {
@@ -78,7 +78,7 @@ test('writes plain documents, any JSON, and tweets', () => {
   for (const tweet of generateTweets({ count: 2000, seed: 1 })) check(tweet)
 })
 
-test('escapes every unit that JSON.stringify escapes, wherever it stands', () => {
+test('every code unit that JSON.stringify() escapes is escaped, wherever it occurs', () => {
   for (let start = 0; start < 65_536; start += 256) {
     const units = Array.from({ length: 256 }, (_, i) => String.fromCharCode(start + i))
     check({ alone: units, between: units.map((unit) => `abc${unit}d`), together: units.join('') })
@@ -107,7 +107,7 @@ test('escapes every unit that JSON.stringify escapes, wherever it stands', () =>
   for (const list of fc.sample(texts, { numRuns: 1000, seed })) check({ list })
 })
 
-test('writes numbers as JSON.stringify does', () => {
+test('numbers are written as by JSON.stringify()', () => {
   const numbers = [
     0,
     0.1,
@@ -135,7 +135,7 @@ test('writes numbers as JSON.stringify does', () => {
   for (const value of [-0, Number.NaN, Infinity]) assert.is(writer.write({ value }), 'notPlain')
 })
 
-test('follows keys that come in another order, are missing, or come back', () => {
+test('keys may come in another order, be missing, or come back', () => {
   const fields = fc.subarray(['a', 'b', 'a"b', 'é', '1', '', 'a.b', 'toString'])
   const object = fields.chain((keys) => fc.tuple(...keys.map((key) => fc.constant([key, 1] as const))))
   const shuffled = object.chain((entries) => fc.shuffledSubarray(entries, { minLength: entries.length }))
@@ -145,13 +145,13 @@ test('follows keys that come in another order, are missing, or come back', () =>
   }
 })
 
-test('leaves out what is undefined, and takes objects without a prototype', () => {
+test('undefined fields are left out, and objects without a prototype are written', () => {
   check({ a: undefined, b: 1, c: undefined, d: { e: undefined }, f: [] })
   check({ a: undefined })
   check(Object.assign(Object.create(null), { a: Object.create(null) }))
 })
 
-test('marks a document whose _id is an ObjectId', () => {
+test('a document whose _id is an ObjectId is marked', () => {
   check({ _id: new ObjectId(), a: 1, b: { _id: 2 } })
   check({ _id: 'x', a: { _id: new ObjectId() } })
   check({ _id: [new ObjectId()] })
@@ -161,7 +161,7 @@ test('marks a document whose _id is an ObjectId', () => {
   assert.throws(() => writer.write({ _id: new Foreign() }), /24 hexadecimal digits/)
 })
 
-test('wraps dates, and ObjectIds that are not the _id', () => {
+test('dates, and ObjectIds that are not the _id, are wrapped', () => {
   const id = new ObjectId('00112233445566778899aabb')
   const text = (document: Document): string => Buffer.from(writer.write(document)).toString('latin1')
   const wrapped = '{"$oid":"00112233445566778899aabb"}'
@@ -171,11 +171,11 @@ test('wraps dates, and ObjectIds that are not the _id', () => {
   check({ times: times.map((time) => new Date(time)), x: 1 })
   for (const list of fc.sample(fc.array(fc.date({ noInvalidDate: true })), { numRuns: 1000, seed })) check({ list, id })
   assert.is(writer.write({ at: new Date(Number.NaN) }), 'notPlain')
-  // What has a key of a wrapper is written in another way.
+  // Documents with a key like a wrapper's are written in another way.
   assert.is(writer.write({ at: new Date(0), $x: 1 }), 'notPlain')
   assert.is(writer.write({ a: { $date: 1 }, at: new Date(0) }), 'notPlain')
   check({ a: { $date: 1 }, $x: 1 })
-  // Whatever a class makes of its methods, a date is what it is.
+  // A subclass cannot change which date is written by overriding methods.
   for (const time of [5, 1.5, Number.POSITIVE_INFINITY, 1e18, 1.8e19, undefined, 'x']) {
     class Odd extends Date {
       override getTime(): number {
@@ -187,7 +187,7 @@ test('wraps dates, and ObjectIds that are not the _id', () => {
   assert.throws(() => writer.write({ at: Object.create(Date.prototype) }), /Date/)
 })
 
-test('nests as deep as documents may', () => {
+test('documents are written up to the greatest depth of nesting', () => {
   const nested = (depth: number): Document => {
     let value: unknown = 1
     for (let i = 1; i < depth; i++) value = i % 2 === 0 ? [value] : { value }
@@ -200,7 +200,7 @@ test('nests as deep as documents may', () => {
   assert.is(writer.write(cycle), 'notPlain')
 })
 
-test('says when there is no room, and goes on', () => {
+test('the writer returns noRoom for large documents, and works afterwards', () => {
   const mine = newWriter()
   const large: Document[] = [
     { text: 'a'.repeat(200_000) },
@@ -217,7 +217,7 @@ test('says when there is no room, and goes on', () => {
   }
 })
 
-test('forgets keys when there are too many', () => {
+test('the writer forgets keys when there are too many', () => {
   const mine = newWriter()
   let refused = 0
   for (let i = 0; i < 60_000; i++) {
@@ -232,7 +232,7 @@ test('forgets keys when there are too many', () => {
   }
 })
 
-test('is not confused by a getter that writes, or throws', () => {
+test('a getter that writes a document, or throws, does no harm', () => {
   const inner = { x: 'inner', y: [1, 2, 3] }
   const outer = {
     a: 'outer',
@@ -251,7 +251,7 @@ test('is not confused by a getter that writes, or throws', () => {
   check(inner)
 })
 
-test('reads a property once', () => {
+test('each property is read once', () => {
   let reads = 0
   const document = {
     get a(): number {

@@ -1,4 +1,4 @@
-/** Live bitmaps are copied on write, and only while somebody holds a capture. */
+/** Live bitmaps are copied on write, and only while a capture is held. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -19,7 +19,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ does: fc.constant('release' as const), which: fc.nat(9) }) }
 )
 
-test('a capture keeps its documents until it is released, whatever is removed and released meanwhile', () => {
+test('a capture keeps its documents until it is released, despite removals and other releases', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const live = new LiveBitmap(capacity)
@@ -54,7 +54,7 @@ test('a removal copies the words only while a capture of them is held', () => {
   const held = live.capture()
   live.remove(3)
   assert.is.not(live.words, before)
-  // A late release of words that are no longer the present ones changes nothing for those.
+  // A late release of words that were replaced does not affect the current ones.
   const again = live.capture()
   live.release(held)
   live.remove(4)

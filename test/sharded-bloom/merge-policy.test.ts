@@ -1,11 +1,11 @@
-/** When recent versions are merged: when they are much, and at close where that spares the next open more than it costs. */
+/** Recent versions are merged when they are many, and on close if that spares the next open more than it costs. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { isMergeDue, isWorthMergingOnClose, spanOf } from '../../src/sharded-bloom/scattered/policy.ts'
 
 const segmentDocuments = 65_536
 
-test('recent versions are merged at a segment and an eighth of the collection, or at four segments', () => {
+test('recent versions are merged at one segment and an eighth of the collection, or at four segments', () => {
   const cases: [recent: number, live: number, expected: boolean][] = [
     [0, 0, false],
     [segmentDocuments - 1, segmentDocuments - 1, false],
@@ -20,7 +20,7 @@ test('recent versions are merged at a segment and an eighth of the collection, o
   }
 })
 
-test('while recent versions are few nobody counts documents', () => {
+test('documents are not counted while recent versions are few', () => {
   const index = {
     liveCount: (): number => {
       throw new Error('counted')
@@ -29,7 +29,7 @@ test('while recent versions are few nobody counts documents', () => {
   assert.is(isMergeDue(segmentDocuments - 1, segmentDocuments, index), false)
 })
 
-test('at close they are merged when they are many and few documents would be built again for each', () => {
+test('on close they are merged if they are many and few documents would be rebuilt for each', () => {
   const parameters = [
     { firstOrdinal: 0, documents: 20_000 },
     { firstOrdinal: 100_000, documents: 10_000 },
@@ -62,7 +62,7 @@ test('at close they are merged when they are many and few documents would be bui
   assert.is(isWorthMergingOnClose(512, 512, { from: 100_000, to: 100_001 }, []), true, 'a small segment full of them')
 })
 
-test('the span of recent versions is from the least of their ordinals to behind the greatest', () => {
+test('the span of recent versions reaches from their least ordinal to just after the greatest', () => {
   assert.equal(spanOf([]), { from: 0, to: 0 })
   assert.equal(spanOf([{ ordinals: [] }, { ordinals: [] }]), { from: 0, to: 0 })
   assert.equal(spanOf([{ ordinals: [7, 3, 9] }, { ordinals: [] }, { ordinals: [12, 5] }]), { from: 3, to: 13 })

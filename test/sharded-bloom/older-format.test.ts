@@ -1,4 +1,4 @@
-/** An index of format 2, whose segment records name their pairs themselves, is read as it is and goes on in the present one. */
+/** An index of format 2, whose segment records contain their pairs, is read as it is; writes use the current format. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'
@@ -33,14 +33,14 @@ function put(harness: IndexHarness, key: string, value: Json | Buffer): void {
   harness.records.records.set(key, framed)
 }
 
-/** Of zones and of growing keys: nothing but the column's documents. */
+/** Keeps, for zones and growing keys, only the row of the column's documents. */
 function withoutSixteenths(column: unknown[]): unknown[] {
   return column.map((part, i) => (i === 7 && column[3] !== 'codes' ? (part as number[]).slice(0, 1) : part))
 }
 
 const frameBytes = 8192
 
-/** Writes the records as they were before format 6: rows of a chunk are as long as in a whole one. REQUIRES: M is 512. */
+/** Writes the records as before format 6: rows of every chunk as long as in a complete one. REQUIRES: M is 512. */
 function makeWhole(harness: IndexHarness, format: number): void {
   const header: Json = JSON.parse(contentOf(harness, '68').toString())
   put(harness, '68', { ...header, format })
@@ -56,7 +56,7 @@ function makeWhole(harness: IndexHarness, format: number): void {
   }
 }
 
-/** Writes the records as they were before format 3. */
+/** Writes the records as before format 3. */
 function makeOlder(harness: IndexHarness): void {
   makeWhole(harness, 2)
   for (const key of harness.records.keysOf(IndexArea.segment)) {
@@ -80,7 +80,7 @@ function makeOlder(harness: IndexHarness): void {
 }
 
 for (const isRebuilt of [false, true]) {
-  test(`answers, writes and a rebuild go on from format 2, ${isRebuilt ? 'built again before' : 'as sealed'}`, async () => {
+  test(`an index of format 2 can be used, ${isRebuilt ? 'built again before' : 'as sealed'}`, async () => {
     const harness = await IndexHarness.open({ segmentDocuments: 512 })
     await harness.insert(tweets.slice(0, 1200))
     await harness.remove([3, 4, 600])
@@ -105,7 +105,7 @@ for (const isRebuilt of [false, true]) {
   })
 }
 
-test('rows of format 5 go on where they ended', async () => {
+test('an open segment of format 5 continues where it ended', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   await harness.insert(tweets.slice(0, 1250))
   await harness.close()
@@ -121,7 +121,7 @@ test('rows of format 5 go on where they ended', async () => {
   }
 })
 
-test('an index before format 2 is built again', async () => {
+test('an index of a format before 2 is rebuilt', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   await harness.insert(tweets.slice(0, 600))
   await harness.close()

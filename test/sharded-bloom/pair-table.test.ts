@@ -1,4 +1,4 @@
-/** A stored table of pairs finds what a table in memory finds, and nothing else; bytes that are no table are none. */
+/** A stored table of pairs finds exactly what a table in memory finds; bytes that are not a table are refused. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -26,7 +26,7 @@ const taggedPair: fc.Arbitrary<TaggedPair> = fc.record({
   key
 })
 
-/** Some with a hash of their own making: pairs that share it have to be told apart. */
+/** With `collides`, all pairs have the same hash, and must be distinguished otherwise. */
 function hashed(pair: TaggedPair, collides: boolean): HashedPair {
   return collides ? { ...pair, lo: 7, hi: 7 } : pairHash.hash(pair)
 }
@@ -37,7 +37,7 @@ function distinct(pairs: readonly HashedPair[]): HashedPair[] {
   return [...table.pairs]
 }
 
-test('finds what a table in memory finds', () => {
+test('a stored table finds what a table in memory finds', () => {
   fc.assert(
     fc.property(fc.array(taggedPair), fc.array(taggedPair), fc.boolean(), (some, others, collides) => {
       const pairs = distinct(some.map((pair) => hashed(pair, collides)))
@@ -60,7 +60,7 @@ test('finds what a table in memory finds', () => {
   )
 })
 
-test('bytes that are no table of so many pairs are none', () => {
+test('bytes that are not a table of the given number of pairs are refused', () => {
   const pairs = distinct(['a', 'b', 'c'].map((path) => hashed({ path, tag: 3, key: 'x' }, false)))
   const bytes = encodePairTable(pairs, [0, 1, -2])
   assert.ok(PairTable.decode(bytes, 3))

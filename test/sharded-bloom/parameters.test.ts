@@ -1,4 +1,4 @@
-/** What a segment chooses: P, private pairs, when to close; and what it does with documents that fit no choice. */
+/** How a segment chooses P, private pairs and when to close, and what it does with documents that fit no choice. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createHasher } from '../../src/bloom/hash.ts'
@@ -52,7 +52,7 @@ test('presence and types are exact from the first document on', async () => {
   await harness.close()
 })
 
-test('rows follow the sample: documents with more pairs get more of them', async () => {
+test('segments whose documents have more pairs get more rows', async () => {
   const shards: number[] = []
   for (const pairs of [2, 12, 60]) {
     const harness = await IndexHarness.open({ segmentDocuments: 2048 })
@@ -71,7 +71,7 @@ const almostFull = Array.from({ length: 28_700 }, () => ({ kind: 'early' }))
 test('parameters are chosen before the segment is full, and its last documents do not change them', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 32_768 })
   await harness.insert(almostFull)
-  // In one batch: nothing is chosen beside it.
+  // In one batch, so that nothing is chosen meanwhile.
   harness.add(Array.from({ length: 4069 }, () => ({ kind: 'late' })))
   const { certain, upper } = await harness.snapshot().evaluate(compileFilter({ kind: 'late' }))
   assert.ok(upper.has(32_768))
@@ -88,7 +88,7 @@ test('parameters chosen before the segment is full are dropped when its last doc
   await harness.close()
 })
 
-test('parameters that are given are kept', async () => {
+test('given parameters are used', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 2048, shards: 192, rowsPerPair: 5 })
   await harness.insert(unique(2500, 12))
   for (const { shards, rowsPerPair } of segmentsOf(harness)) assert.equal([shards, rowsPerPair], [192, 5])
@@ -111,7 +111,7 @@ for (const options of [
   })
 }
 
-test('a segment whose documents grow is closed before its rows are useless, and the next one fits them', async () => {
+test('a segment whose documents grow is closed before its rows are full, and the next one has more', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 16_384 })
   await harness.insert(unique(8300, 3), 1000)
   await harness.insert(unique(3000, 90, 8300), 500)
@@ -126,7 +126,7 @@ test('a segment whose documents grow is closed before its rows are useless, and 
   await harness.close()
 })
 
-test('an index reopened just before its second tuning does not choose from the few documents seen since', async () => {
+test('an index reopened just before its second tuning does not choose by the few documents added since', async () => {
   const tweets = [...generateTweets({ count: 8400 })]
   const harness = await IndexHarness.open({ segmentDocuments: 16_384 })
   await harness.insert(tweets.slice(0, 8190), 1000)
@@ -140,7 +140,7 @@ test('an index reopened just before its second tuning does not choose from the f
   await harness.close()
 })
 
-test('a document with too many pairs is a candidate of everything and certain of nothing', async () => {
+test('a document with too many pairs is a candidate for every filter and certain for none', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   const huge = { v: Array.from({ length: 25_000 }, (_, i) => i), last: 'seen' }
   const wide = Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [`k${i}`, { x: 1 }]))
@@ -159,7 +159,7 @@ test('a document with too many pairs is a candidate of everything and certain of
   await harness.close()
 })
 
-test('a private pair that no document of its segment has is in none of them', async () => {
+test('a private pair that no document of a segment has makes no candidates there', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 1024 })
   await harness.insert(Array.from({ length: 2100 }, (_, n) => ({ n, phase: n < 1024 ? 'early' : 'late' })))
   const filters = [{ phase: 'early' }, { phase: { $ne: 'early' } }].map((filter) => compileFilter(filter))
@@ -174,7 +174,7 @@ test('a private pair that no document of its segment has is in none of them', as
   await harness.close()
 })
 
-test('an irregular key takes its document out of lower bounds below that key alone', async () => {
+test('an irregular key excludes its document from the lower bounds of that key only', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   const irregular: Document[] = [
     { a: [[1]], b: 1 },
@@ -190,7 +190,7 @@ test('an irregular key takes its document out of lower bounds below that key alo
   await harness.close()
 })
 
-test('more irregular keys than there are rows for make candidates of their documents', async () => {
+test('answers are sound when there are more irregular keys than rows for them', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 4096 })
   const documents = Array.from({ length: 2500 }, (_, i) => ({ [`key${i}.x`]: [[i]], [`other${i}`]: 1, n: i % 3 }))
   await harness.insert(documents)
@@ -202,7 +202,7 @@ test('more irregular keys than there are rows for make candidates of their docum
   await harness.close()
 })
 
-test('data for keys is answered soundly', async () => {
+test('answers are sound when keys are data', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 1024 })
   const documents = Array.from({ length: 2600 }, (_, i) => ({
     byUser: Object.fromEntries(Array.from({ length: 40 }, (_, j) => [`u${i * 40 + j}`, { score: j }])),
@@ -219,13 +219,13 @@ test('data for keys is answered soundly', async () => {
   await harness.check(filters.map((filter) => compileFilter(filter)))
   await harness.reopen()
   await harness.check(filters.map((filter) => compileFilter(filter)))
-  // There is room for more rows now, but not for pairs that documents have had without one.
+  // There is room for more rows now, but not for pairs that earlier documents had without one.
   await harness.insert(documents.slice(2450, 2500))
   await harness.check(filters.map((filter) => compileFilter(filter)))
   await harness.close()
 })
 
-test('the table of paths starts again when it is full, and gives a path the seed it had', () => {
+test('the table of paths is cleared when it is full, and a path gets the same seed again', () => {
   const table = new PathTable(createHasher('murmur'), 1, 2, 100)
   const before = table.child(table.child(table.root, 'a'), 'b')
   assert.not.ok(table.trim())

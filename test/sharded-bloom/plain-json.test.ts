@@ -1,5 +1,5 @@
 /**
- * isPlainJson says yes only to documents that their JSON holds, and to nearly all of those.
+ * isPlainJson() is true only for documents that survive as JSON, and for nearly all of those.
  */
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
@@ -20,7 +20,7 @@ function nested(depth: number, wrap: (inner: unknown) => unknown): Document {
   return { a: value }
 }
 
-test('agrees with flatten and JSON on adversarial documents', () => {
+test('isPlainJson() agrees with flatten() and JSON on adversarial documents', () => {
   let yes = 0
   for (const document of fc.sample(documents(adversarial), { numRuns: 5000, seed })) {
     const { isPlain } = flattener.flatten(document)
@@ -32,11 +32,11 @@ test('agrees with flatten and JSON on adversarial documents', () => {
   assert.ok(yes > 500)
 })
 
-test('takes everything that JSON is', () => {
+test('isPlainJson() is true for plain documents', () => {
   for (const document of fc.sample(documents(plain), { numRuns: 1000, seed })) assert.ok(isPlainJson(document))
 })
 
-test('refuses what JSON would lose or change', () => {
+test('isPlainJson() is false for what JSON would lose or change', () => {
   class Point {
     x = 1
   }
@@ -77,14 +77,14 @@ test('refuses what JSON would lose or change', () => {
   assert.not.ok(isPlainJson(JSON.parse('{"__proto__": {}}')))
 })
 
-test('takes what JSON leaves out, and harmless curiosities', () => {
+test('isPlainJson() is true for undefined fields and harmless curiosities', () => {
   assert.ok(isPlainJson({ a: undefined, b: { c: undefined } }))
   assert.ok(isPlainJson(Object.assign(Object.create(null), { a: 1 })))
   assert.ok(isPlainJson({ [Symbol('x')]: 1, a: 1 } as Document))
   assert.ok(isPlainJson({ toJSON: 1, constructor: 'x', _bsontype: 'ObjectId' }))
 })
 
-test('goes as deep as documents do', () => {
+test('isPlainJson() has the same limit of nesting as flatten()', () => {
   for (const wrap of [(inner: unknown) => ({ b: inner }), (inner: unknown) => [inner]]) {
     assert.ok(isPlainJson(nested(100, wrap)))
     assert.not.ok(isPlainJson(nested(101, wrap)))
@@ -93,14 +93,14 @@ test('goes as deep as documents do', () => {
   }
 })
 
-test('an ObjectId may be the _id', () => {
+test('the JSON form of a document whose _id is an ObjectId is objectId', () => {
   assert.is(jsonFormOf({ _id: new ObjectId(), a: 1 }), 'objectId')
   assert.is(jsonFormOf({ _id: 'x' }), 'json')
   assert.is(jsonFormOf({ _id: { _id: new ObjectId() } }), undefined)
   assert.is(jsonFormOf({ _id: new Date() }), undefined)
 })
 
-test('what all objects inherit makes every document unsafe', () => {
+test('isPlainJson() is always false while all objects inherit a property or toJSON()', () => {
   const prototype = Object.prototype as unknown as Record<string, unknown>
   const arrays = Array.prototype as unknown as Record<string, unknown>
   prototype.inherited = 1

@@ -1,4 +1,4 @@
-/** A position map is a sorted list of ordinals, in whichever form it is stored. */
+/** A position map behaves like a sorted list of ordinals, in whichever form it is stored. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -14,7 +14,7 @@ import { testSeed } from '../support/arbitraries.ts'
 
 const seed = testSeed()
 
-/** Runs of documents and of dead ones between them, from none to more than four bytes of a varint. */
+/** Dead ordinals between documents: from none to as many as take five bytes as a varint. */
 const gap = fc.oneof(
   { weight: 8, arbitrary: fc.nat(3) },
   { weight: 4, arbitrary: fc.nat(300) },
@@ -28,7 +28,7 @@ const maps = fc.tuple(fc.array(gap, { maxLength: 60 }), fc.nat(40)).map(([gaps, 
   }
   return { offsets: Uint32Array.from(offsets), span: (offsets.at(-1) ?? -1) + 1 + behind }
 })
-/** Most of a short span, which a bitmap holds in fewer bytes. */
+/** Many ordinals of a short span, which take fewer bytes as a bitmap. */
 const crowded = fc
   .tuple(fc.array(fc.boolean(), { minLength: 1, maxLength: 300 }), fc.nat(9))
   .map(([isLive, behind]) => ({
@@ -45,7 +45,7 @@ function assertMap(map: PositionMap, ordinals: readonly number[], asked: readonl
   }
 }
 
-test('what is stored is read back, and tells ordinals and positions from each other', () => {
+test('a stored map is read back, and maps ordinals to positions and back', () => {
   fc.assert(
     fc.property(fc.oneof(maps, crowded), fc.nat(2 ** 40), ({ offsets, span }, firstOrdinal) => {
       const bytes = encodeOffsets(offsets, span)
@@ -62,7 +62,7 @@ test('what is stored is read back, and tells ordinals and positions from each ot
       for (const away of [firstOrdinal - 1, firstOrdinal + span + 40, firstOrdinal + 2 ** 32]) {
         assert.is(decoded.positionOf(away), -1)
       }
-      // In any order: a map may remember where it looked last.
+      // Backwards, too, since a map may remember where it looked last.
       for (const i of [...ordinals.keys()].reverse()) assert.is(decoded.ordinalAt(i), ordinals[i])
     }),
     { seed, numRuns: 1500 }
@@ -76,7 +76,7 @@ test('documents added one after the other are at consecutive positions', () => {
   assert.is(consecutive(70).positionsBelow(90, 4), 4)
 })
 
-test('bytes that are no map of as many documents are refused, whatever they are', () => {
+test('damaged bytes, and maps of another number of documents, are refused or are a consistent map', () => {
   fc.assert(
     fc.property(
       fc.oneof(maps, crowded),

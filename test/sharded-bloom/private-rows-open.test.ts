@@ -1,4 +1,4 @@
-/** The private rows of an open segment hold exactly what was added, whenever they are read, stored or taken back. */
+/** The private rows of an open segment hold exactly what was added, whenever they are read, stored or restored. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
@@ -16,7 +16,7 @@ const memory = rowMemory()
 const whole = wholePart(frameBytes)
 const damaged = (what: string): Error => new Error(what)
 
-/** Rows and, beside them, what they have to hold. */
+/** Rows, and what they must hold. */
 class Model {
   readonly geometry: Geometry
   rows: PrivateRows
@@ -36,7 +36,7 @@ class Model {
     this.expected.push(new Uint32Array(2048))
   }
 
-  /** Slots are in all documents, in most, in half, in few, in one of thousands, or in none. */
+  /** A slot is in all documents, most, half, few, one in thousands, or none. */
   addDocument(): void {
     const slots: number[] = []
     this.rows.beginDocument()
@@ -78,7 +78,7 @@ class Model {
     this.#checkPart(slot, words)
   }
 
-  /** Of a row that was something else before. */
+  /** Compares a part of the row, written over other content. */
   #checkPart(slot: number, words: number): void {
     if (words === 0) return
     const from = 4 * this.#below(words / 4)
@@ -93,7 +93,7 @@ class Model {
     if (!isSame) assert.unreachable(`words ${from} to ${from + length} of row ${slot} at ${this.documents}`)
   }
 
-  /** The record of a chunk as row-codec.ts says it. */
+  /** The record of a chunk as described in row-codec.ts. */
   record(chunk: number, documents: number): Uint8Array {
     const { chunkDocuments, chunkRowBytes } = this.geometry
     const from = (chunk * chunkDocuments) / 32
@@ -130,7 +130,7 @@ class Model {
     }
   }
 
-  /** As closing and opening does. */
+  /** Stores and restores the rows, as closing and opening does. */
   reopen(): void {
     const { chunkDocuments } = this.geometry
     const records = this.checkChunks()
@@ -148,7 +148,7 @@ for (const [segmentDocuments, slots, documents] of [
   [4096, 17, 4096],
   [65_536, 70, 9000]
 ] as const) {
-  test(`${documents} documents of ${segmentDocuments}, ${slots} slots to begin with`, () => {
+  test(`private rows agree with a model: ${documents} documents of ${segmentDocuments}, ${slots} slots at first`, () => {
     const free = memory.freeFrames
     const below = numbersBelow(seed + segmentDocuments)
     const model = new Model(segmentDocuments, slots, seed)
@@ -170,7 +170,7 @@ for (const [segmentDocuments, slots, documents] of [
   })
 }
 
-test('rows that are asked again and again, more than are kept, while their chunks become complete', () => {
+test('rows that are read repeatedly, more than are kept, stay right while their chunks become complete', () => {
   const free = memory.freeFrames
   const below = numbersBelow(seed)
   const model = new Model(65_536, 3 * maxKeptRows, seed)
@@ -181,11 +181,11 @@ test('rows that are asked again and again, more than are kept, while their chunk
     if (what < 2) model.check()
     else if (what === 2) model.reopen()
     else if (what === 3) model.checkChunks()
-    // Some slots, three times: asked for the first time, kept, and read where they are kept.
+    // Some slots, three times: read for the first time, kept, and read where they are kept.
     const first = below(2 * maxKeptRows)
     for (let time = 0; time < 3; time++) for (let slot = first; slot < first + 9; slot++) model.checkRow(slot)
   }
-  // It may just have been opened again.
+  // It may just have been reopened.
   model.addDocument()
   for (let time = 0; time < 3; time++) for (let slot = 0; slot < maxKeptRows; slot++) model.checkRow(slot)
   assert.ok(free - memory.freeFrames > maxKeptRows, 'rows are kept')
@@ -193,7 +193,7 @@ test('rows that are asked again and again, more than are kept, while their chunk
   assert.is(memory.freeFrames, free, 'all frames are given back')
 })
 
-test('where row memory is short, no row is kept', () => {
+test('no row is kept while row memory is short', () => {
   const taken: number[] = []
   const model = new Model(4096, 3, seed)
   while (model.documents < 4096) model.addDocument()
@@ -207,7 +207,7 @@ test('where row memory is short, no row is kept', () => {
   }
 })
 
-test('a record that is cut off, or whose rows are none, is damage', () => {
+test('a truncated record, or one whose rows are malformed, is damage', () => {
   const geometry = geometryOf(512)
   const rows = new PrivateRows(memory, geometry, 2)
   assert.throws(

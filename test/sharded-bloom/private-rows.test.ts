@@ -1,4 +1,4 @@
-/** Private rows are exact, however pairs collide, and their stored form is whole or refused. */
+/** Private rows are exact, however pairs collide, and malformed stored rows are refused. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -30,7 +30,7 @@ class ConstantHasher implements PairHasher {
   hashNumber(): void {}
 }
 
-test('pairs of one hash are told apart by path, tag and key', () => {
+test('pairs with the same hash are distinguished by path, tag and key', () => {
   const alike: TaggedPair[] = []
   for (const path of ['a', 'b', 'a.b', '']) {
     for (const tag of [Type.string, Type.number, Tag.size, Tag.exists, Tag.irregular]) {
@@ -88,7 +88,7 @@ const lengths = fc.oneof(
   fc.constantFrom(1, 31, 32, 33, 63, 64, 65, 127, 128, 4096, 65_535, 65_536),
   fc.integer({ min: 1, max: 65_536 })
 )
-/** Share of set bits, in 1/65536: every shape is met. */
+/** Share of set bits, in 1/65536; together they lead to every shape. */
 const shares = fc.constantFrom(
   ...[0, 1, 30, 300, 5000, 8000, 8191, 20_000, 32_768, 50_000, 57_344, 57_400, 65_000, 65_500, 65_535, 65_536]
 )
@@ -96,7 +96,7 @@ const shares = fc.constantFrom(
 function randomRow(documents: number, share: number, start: number): Uint32Array {
   const words = new Uint32Array(2048)
   let state = start | 1
-  // Beyond the documents there may be anything.
+  // Bits beyond the documents are arbitrary.
   for (let i = 0; i < 65_536; i++) {
     state = (Math.imul(state, 1664525) + 1013904223) | 0
     if (state >>> 16 < (i < documents ? share : 32_768)) words[i >>> 5]! |= 1 << (i & 31)
@@ -104,7 +104,7 @@ function randomRow(documents: number, share: number, start: number): Uint32Array
   return words
 }
 
-test('a row of any length and density is decoded to what was encoded, and is no larger than its bits', () => {
+test('a row of any length and density survives encoding, in no more bytes than its shape and bits take', () => {
   const address = memory.allocate()
   const shapes = new Set<number>()
   fc.assert(
@@ -129,13 +129,13 @@ test('a row of any length and density is decoded to what was encoded, and is no 
   assert.equal([...shapes].sort(), Object.values(RowShape))
 })
 
-test('parts of a row are joined to what the whole row would be stored as', () => {
+test('parts of a row are joined into the same bytes as the complete row is encoded to', () => {
   const partBytes = 512
   const frame = memory.allocate()
   fc.assert(
     fc.property(lengths, shares, shares, fc.integer(), (documents, share, otherShare, start) => {
       const words = randomRow(documents, share, start)
-      // The second half may be another kind of row.
+      // The second half may have another density.
       words.set(randomRow(documents, otherShare, start + 1).subarray(1024), 1024)
       const rowBytes = sealedRowBytes(documents)
       const parts = Math.ceil(documents / (8 * partBytes))
@@ -162,7 +162,7 @@ test('parts of a row are joined to what the whole row would be stored as', () =>
   memory.free(frame)
 })
 
-test('bytes that are no row give false or a row, and never touch the memory around it', () => {
+test('arbitrary bytes are refused or decoded to a row, and the memory around it is never touched', () => {
   const before = memory.allocate()
   const address = memory.allocate()
   const after = memory.allocate()
@@ -203,14 +203,14 @@ for (const [what, bytes] of [
   ['a gap beyond the last position', [RowShape.list, 0xff, 0xff, 0x7f]],
   ['more gaps than a dense row has bytes', [RowShape.list, ...new Array(65).fill(0)]]
 ] as const) {
-  test(`${what} is no row`, () => {
+  test(`${what} is refused as a row`, () => {
     const address = memory.allocate()
     assert.is(decodeRow(Uint8Array.from(bytes), memory, address, 512, 64), false)
     memory.free(address)
   })
 }
 
-test('a row that grows from list to bits keeps every position', () => {
+test('a row that grows from a list into bits keeps every position', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(4095), { maxLength: 600 }), fc.nat(63), (list, cut) => {
       const positions = list.sort((a, b) => a - b)

@@ -1,4 +1,4 @@
-/** Random lives of an index: whatever happens in whatever order, every view is right about its documents. */
+/** Random lives of an index: whatever happens in whatever order, every view is sound for its documents. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -78,7 +78,7 @@ class Life {
         harness.add(this.#documents(each.count))
         return
       case 'failBatch':
-        // As after a reopen, its ordinals may be given out again only if nothing was added since.
+        // Its ordinals are either skipped, or assigned again after a reopen.
         harness.failBatch(this.#documents(each.count))
         if (each.count % 2 === 0) harness.skip(each.count)
         else await this.#reopen()
@@ -114,7 +114,7 @@ class Life {
       case 'reopen':
         return this.#reopen()
       case 'otherTail': {
-        // Segments that begin from then on: those that there are keep theirs.
+        // For segments that start from now on; existing ones keep theirs.
         const { options, records, source, limit } = harness
         await harness.close()
         const tail = options.tail === 'fingerprint' ? 'bloom' : 'fingerprint'
@@ -154,7 +154,7 @@ class Life {
 }
 
 for (const isAsync of [false, true]) {
-  test(`every view is right at every step of a random life${isAsync ? ', rows arriving asynchronously' : ''}`, async () => {
+  test(`every view is sound at every step of a random life${isAsync ? ', rows arriving asynchronously' : ''}`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 4, maxLength: 16 }),

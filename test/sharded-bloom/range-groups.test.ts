@@ -1,6 +1,6 @@
 /**
- * Ranges over segments of many groups: least and greatest key of a group leave the groups out that a range does not reach,
- * and of those that are left alone rows are read. The matcher over a full scan is the oracle.
+ * Ranges over segments of many groups: the least and greatest key of each group exclude those that a range does not
+ * reach, and rows are read only for the others. The matcher over a full scan is the oracle.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -12,7 +12,7 @@ import { IndexHarness } from '../support/index-harness.ts'
 
 const seed = testSeed()
 const segmentDocuments = 8192
-/** A 32nd of a segment. */
+/** Bytes of a row for one group, a 32nd of a segment. */
 const groupBytes = segmentDocuments / 32 / 8
 
 const paths = ['grows', 'late', 'series', 'text', 'random', 'lists', 'sometimes', 'rests'] as const
@@ -26,7 +26,7 @@ function documentAt(i: number, random: Random): Document {
     series: (place % 2731) * 3 + Math.floor(place / 2731) + i - place,
     text: new Date(Date.UTC(2026, 0) + i * 60_000 + random.below(300_000)).toISOString(),
     random: random.below(40_000),
-    // Not in the column, and within what none of its neighbours is.
+    // Lists are not in the column, and their values are far from those of their neighbours.
     lists: i % 997 === 0 ? [i - 20_000, i + 20_000] : i,
     ...(place > 2000 && place < 5000 ? {} : { sometimes: i - random.below(9) }),
     rests: Math.min(place, 6000) + i - place,
@@ -76,7 +76,7 @@ async function harnessOf(random: Random): Promise<IndexHarness> {
   return harness
 }
 
-test('ranges, and expressions of them, are sound in every group of open and sealed segments', async () => {
+test('ranges and combinations of them are sound in every group of open and sealed segments', async () => {
   const random = new Random(seed, 1)
   const harness = await harnessOf(random)
   const filters = (count: number): CompiledFilter[] =>
@@ -92,7 +92,7 @@ test('ranges, and expressions of them, are sound in every group of open and seal
   await harness.close()
 })
 
-test('both ends of a range are asked together: of what few groups hold, rows of these are read and no others', async () => {
+test('both ends of a range are evaluated together, and rows are read only in the groups that it reaches', async () => {
   const random = new Random(seed, 2)
   const harness = await harnessOf(random)
   const { view } = harness.snapshot()
@@ -100,11 +100,11 @@ test('both ends of a range are asked together: of what few groups hold, rows of 
     // In the second segment.
     const low = segmentDocuments + 5500
     const { bounds } = compileFilter({ [path]: { $gte: low, $lt: low + 60 } })
-    // The first time brings the keys.
+    // The first call loads the keys.
     await view.evaluate(1, bounds)
     const { upperCount, rowsRead, bytesTouched } = await view.evaluate(1, bounds)
     assert.ok(upperCount > 0 && upperCount < 120, `${upperCount} candidates by ${path}`)
-    // The three series stand far apart.
+    // The three series are far apart.
     const groups = path === 'series' ? 32 : 2
     assert.ok(bytesTouched <= rowsRead * groups * groupBytes, `${bytesTouched} bytes of ${rowsRead} rows by ${path}`)
   }
@@ -112,7 +112,7 @@ test('both ends of a range are asked together: of what few groups hold, rows of 
   await harness.close()
 })
 
-test('a range that reaches a little into the next group finds what is there', async () => {
+test('a range that reaches just across the border of a group finds the documents on both sides', async () => {
   const harness = await harnessOf(new Random(seed, 4))
   const borders = [1, 2, 7, 31, 32, 33, 64, 95].map((group) => (group * segmentDocuments) / 32)
   const filters = borders.flatMap((border) =>
@@ -125,11 +125,11 @@ test('a range that reaches a little into the next group finds what is there', as
   await harness.close()
 })
 
-test('a value of a list may be within one end of a range, and another within the other', async () => {
+test('a list is found when one of its values is within one end of a range, and another within the other', async () => {
   const harness = await harnessOf(new Random(seed, 3))
   const filter = compileFilter({ lists: { $gte: 4000, $lt: 4010 } })
   const { matches } = await harness.check([filter])
-  // The ten, and every 997th below 24,010: a list of one value below 4,010 and one above.
+  // The ten numbers, and every 997th document below 24,010: a list of one value below 4,010 and one above.
   assert.is(matches, 10 + 25)
   await harness.close()
 })

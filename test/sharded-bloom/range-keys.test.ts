@@ -1,4 +1,4 @@
-/** Keys sort as MongoDB sorts, whether they are made of objects or of bytes, and survive a checkpoint. */
+/** Keys sort like MongoDB's values, are the same from objects as from bytes, and survive a checkpoint. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -61,7 +61,7 @@ const words = fc
 const digits = fc.string({ unit: fc.constantFrom('0', '1', '9', '-', 'b', '/', ':'), maxLength: 12 })
 const text = fc.oneof(words, date, digits)
 
-test('keys of texts sort as code points do, and are never NaN', () => {
+test('keys of texts sort by code points, and are never NaN', () => {
   fc.assert(
     fc.property(text, text, fc.constantFrom(...forms), (a, b, form) => {
       const [x, y] = [textKey(a, form), textKey(b, form)]
@@ -75,7 +75,7 @@ test('keys of texts sort as code points do, and are never NaN', () => {
   )
 })
 
-test('texts that differ within eight bytes behind the prefix have different keys, but for the last bit', () => {
+test('texts that differ within eight bytes after the prefix have different keys, except in the last bit', () => {
   const form = { prefix: 'ab-', template: '' }
   assert.ok(textKey('ab-1234567a', form) < textKey('ab-1234567d', form))
   assert.is(textKey('ab-12345678a', form), textKey('ab-12345678b', form))
@@ -83,7 +83,7 @@ test('texts that differ within eight bytes behind the prefix have different keys
   assert.is(textKey('a', form), Number.NEGATIVE_INFINITY)
 })
 
-test('with a template, dates of a century are told apart by the hundredth of a second', () => {
+test('with a template, the keys of dates of a century differ from one hundredth of a second to the next', () => {
   const form = { prefix: '20', template: '00-00-00T00:00:00.00' }
   const step = 10
   const time = fc.integer({ min: Date.UTC(2000, 0) / step, max: Date.UTC(2100, 0) / step - 2 })
@@ -96,7 +96,7 @@ test('with a template, dates of a century are told apart by the hundredth of a s
   )
 })
 
-test('a range that is asked of columns of several forms has the keys of each', () => {
+test('a range asked of columns of several forms has the keys of each form', () => {
   const end = (key: string): RangeEnd => ({ key, isInclusive: true })
   const [low, high] = ['2026-11-24', '2026-12-01']
   const asked = new AskedRange([
@@ -116,7 +116,7 @@ test('a range that is asked of columns of several forms has the keys of each', (
   }
 })
 
-test('the next double is the next double', () => {
+test('nextAbove() and nextBelow() return the adjacent doubles', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (key) => {
       const above = nextAbove(key)
@@ -135,7 +135,7 @@ test('the next double is the next double', () => {
   assert.ok(Number.isNaN(nextBelow(Number.NEGATIVE_INFINITY)))
 })
 
-test('bytes and objects leave the same keys', () => {
+test('documents have the same keys from bytes as from objects', () => {
   const columns: ColumnSpec[] = [
     { path: 'n', type: Type.number, prefix: '', template: '' },
     ...forms.map((form, i): ColumnSpec => ({ path: `s${i}`, type: Type.string, ...form })),
@@ -183,7 +183,7 @@ for (const [name, keyAt] of [
   ['infinities', (i: number) => (i % 3 === 0 ? i : i % 3 === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)],
   ['nothing', () => Number.NaN]
 ] as const) {
-  test(`a checkpoint keeps keys: ${name}`, () => {
+  test(`keys survive a checkpoint: ${name}`, () => {
     const spec: ColumnSpec = { path: 'a', type: Type.number, prefix: '', template: '' }
     const columnOf = (): OpenColumn => new OpenColumn(rowMemory(), 65_536, spec)
     const [column, empty, restored, other] = [columnOf(), columnOf(), columnOf(), columnOf()]
@@ -212,7 +212,7 @@ for (const [name, keyAt] of [
   })
 }
 
-test('bins are equally deep, heavy values stand alone, and few values are told apart', () => {
+test('bins are equally deep, frequent values have their own, and few values have one each', () => {
   const edgesOf = (keys: number[]): number[] => chooseEdges(Float64Array.from(keys).sort())
   assert.equal(edgesOf([3, 1, 1, 2]), [1, 2, 3])
   const even = edgesOf(Array.from({ length: 4096 }, (_, i) => i))

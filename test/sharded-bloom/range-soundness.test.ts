@@ -1,7 +1,7 @@
 /**
- * lower ⊆ matches ⊆ upper for ranges, over values chosen to break the order of keys: zeros of both signs, NaN, infinities,
- * integers that no double holds, the ends of time, texts that differ late or in surrogates, values of many types on one
- * path, arrays. The matcher over a full scan is the oracle.
+ * lower ⊆ matches ⊆ upper for ranges, over values chosen to break the order of keys: zeros of both signs, NaN,
+ * infinities, integers that are not doubles, the ends of time, texts that differ late or in surrogates, values of many
+ * types on one path, arrays. The matcher over a full scan is the oracle.
  */
 import { Decimal128, Long } from 'bson'
 import fc from 'fast-check'
@@ -89,7 +89,7 @@ const texts = fc
 const values = fc.oneof(numbers, dates, texts)
 const rare = fc.constantFrom<unknown>(null, true, Number.NaN, Decimal128.fromString('NaN'), {}, { x: 1 }, /^same/)
 
-/** One value mostly; now and then something that no column holds. */
+/** Mostly one usual value; sometimes values that no column holds. */
 function mixed(usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 12, arbitrary: usual },
@@ -102,7 +102,7 @@ function mixed(usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
 }
 
 const paths = ['n', 's', 'd', 'm', 'o.n', 'o.s', 'grown', 'loose', 'time', 'nearly', 'late'] as const
-/** Ordinals from one sample of documents to the next. */
+/** Distance of the numbers of one sample of documents from those of the next. */
 const ordinalsApart = 10_000
 
 function documentsOf(count: number, offset: number): Document[] {
@@ -121,7 +121,7 @@ function documentsOf(count: number, offset: number): Document[] {
     const ordinal = offset * ordinalsApart + i
     const time = new Date(Date.UTC(2024, 0) + ordinal * 3_333_333).toISOString()
     const dotted = i % 19 === 0 ? { 'o.n': i } : {}
-    // Beyond all values of its column lies what a document has that is not in the column.
+    // The lists are not in the column, and their values lie beyond all values in it.
     const loose = i % 41 === 0 ? [ordinal, -1 - ordinal] : ordinal
     // Neighbours out of order; and two series that grow, one after the other.
     const nearly = i % 29 === 0 ? { nearly: Number.NaN } : { nearly: ordinal + ((i * 7) % 23) }
@@ -188,9 +188,9 @@ async function checkLife(options: HarnessOptions, isAsync = false, usesBytes = f
 
 test('ranges are sound over numbers, dates and texts', () => checkLife({ segmentDocuments: 512, rangeCodes: 'all' }))
 
-test('texts that have the key of an end are never certain, in an open segment of nothing else', async () => {
+test('texts that have the same key as the end of a range are not taken for certain matches', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512, rangeCodes: 'all' })
-  // Eight bytes make a key, behind what all texts begin with.
+  // A key has the eight bytes after the common prefix.
   const textOf = (i: number): string => `${i % 2 === 0 ? 'even' : 'odd'} and so on ${i}`
   await harness.insert(Array.from({ length: 800 }, (_, i) => ({ s: textOf(i) })))
   const { parameters } = harness.index.stats()
@@ -208,10 +208,10 @@ test('ranges are sound when rows are read asynchronously, through the smallest c
 test('ranges are sound when documents are indexed from their bytes', () =>
   checkLife({ segmentDocuments: 512, rangeCodes: 'all' }, false, true))
 
-test('ranges are sound with codes of numbers and dates alone', () =>
+test('ranges are sound with codes of numbers and dates only', () =>
   checkLife({ segmentDocuments: 512, rangeCodes: 'numbers' }))
 
-test('ranges are bounded by types where no codes are kept', async () => {
+test('ranges are sound where no codes are kept', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512, rangeCodes: 'none' })
   await harness.insert(documentsOf(1100, 0))
   await harness.check(filtersOf(30, 0))

@@ -1,4 +1,4 @@
-/** Building an index again: crashes and failures anywhere, views that are open, and when it pays. */
+/** Rebuilding an index: crashes and failures anywhere, open views, and when it pays. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'
@@ -31,14 +31,14 @@ async function worn(): Promise<IndexHarness> {
   return harness
 }
 
-/** Records that only a directory record gives a meaning, by the number that their keys have. */
+/** Segment numbers in the keys of all records that belong to a segment record. */
 function storedNumbers({ records }: IndexHarness): Set<string> {
   const areas = [IndexArea.hashedRows, IndexArea.privateRow, IndexArea.columnKeys, IndexArea.upperLevel]
   const keys = [...areas, IndexArea.live, IndexArea.positions].flatMap((area) => records.keysOf(area))
   return new Set(keys.map((key) => key.slice(2, 18)))
 }
 
-test('the dead are gone, small segments are one, ordinals stay', async () => {
+test('a rebuild removes dead documents, merges small segments and keeps ordinals', async () => {
   const harness = await worn()
   const before = harness.index.stats()
   assert.ok(before.dead > 250)
@@ -55,9 +55,9 @@ test('the dead are gone, small segments are one, ordinals stay', async () => {
   await harness.close()
 })
 
-test('a crash at, or a failure of, any write leaves the index as it was, or as it will be', async () => {
+test('after a crash or failure at any write of a rebuild, answers are sound and nothing is left over', async () => {
   const asked = filters.slice(0, 3)
-  // Every second write, as the seed has it: all of them take too long.
+  // The seed decides which half of the writes; all of them would take too long.
   for (let n = seed & 1; ; n += 2) {
     const harness = await worn()
     harness.records.failAfterWrites = n
@@ -87,7 +87,7 @@ test('a crash at, or a failure of, any write leaves the index as it was, or as i
   }
 })
 
-test('after a reopen, the few documents of a last segment keep the private pairs of those before', async () => {
+test('rebuilt after a reopen, a last segment of few documents has the private pairs of earlier ones', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   await harness.insert(tweets.slice(0, 600))
   await harness.reopen()
@@ -99,7 +99,7 @@ test('after a reopen, the few documents of a last segment keep the private pairs
   await harness.close()
 })
 
-test('a view from before sees its documents, and its segments stay as long as it does', async () => {
+test('a view from before a rebuild still sees its documents, and its segments stay until it is closed', async () => {
   for (const isAsync of [false, true]) {
     const harness = await worn()
     harness.records.isAsync = isAsync
@@ -122,7 +122,7 @@ test('a view from before sees its documents, and its segments stay as long as it
   }
 })
 
-test('what is added after a rebuild of few documents gets parameters that fit', async () => {
+test('documents added after a rebuild of few documents get parameters that fit', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 8192 })
   await harness.insert(tweets.slice(0, 10))
   await harness.rebuild()
@@ -160,7 +160,7 @@ const cases = [
   ]
 ] as const
 
-test('a rebuild pays for many dead documents, many small segments, or false positives that nobody promised', () => {
+test('a rebuild pays for many dead documents, many small segments, or more false positives than predicted', () => {
   for (const [name, stats, observed, expected] of cases) {
     assert.is(rebuildReason(stats as unknown as Parameters<typeof rebuildReason>[0], 65_536, observed), expected, name)
   }

@@ -1,11 +1,11 @@
-/** Records that are put together in memory used again are those that were meant, whatever is written meanwhile. */
+/** Records that are built in reused memory have the right content, whatever is written meanwhile. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { Room } from '../../src/sharded-bloom/records/room.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
-test('rooms that are open have nothing in common; what does not fit is apart', () => {
+test('open rooms share no memory, not even for requests that do not fit', () => {
   const rooms = [new Room(), new Room()]
   const taken = rooms.flatMap((room) => [room.take(10), room.take(2 ** 20), room.copyOf(Uint8Array.of(1, 2, 3))])
   taken.forEach((bytes, i) => {
@@ -21,7 +21,7 @@ test('rooms that are open have nothing in common; what does not fit is apart', (
   assert.is.not(rooms[0]!.take(1).buffer, third.take(1).buffer, 'a closed room has no memory')
 })
 
-/** The records of an index that checkpoints and seals: more of each kind than one batch takes. */
+/** The records of an index that checkpoints and seals, more of each kind than a batch holds. */
 async function recordsOf(seed: number): Promise<ReadonlyMap<string, Uint8Array>> {
   const harness = new IndexHarness({ segmentDocuments: 4096, shards: 2048, seed: { lo: seed, hi: 2 } })
   harness.usesBytes = true
@@ -38,11 +38,10 @@ async function recordsOf(seed: number): Promise<ReadonlyMap<string, Uint8Array>>
   assert.equal(harness.damage, [])
   assert.ok(harness.records.keysOf(IndexArea.upperLevel).length > 32)
   assert.ok(harness.records.keysOf(IndexArea.hashedRows).length > 32)
-  // But for the header, which has the time in it.
   return new Map([...harness.records.records].filter(([key]) => !key.startsWith('00')))
 }
 
-test('several indexes at once write the records of each alone, when rooms are written over as they are closed', async () => {
+test('several indexes at once write the same records as each alone, though closed rooms are overwritten', async () => {
   const seeds = [1, 3, 4]
   const expected: ReadonlyMap<string, Uint8Array>[] = []
   for (const seed of seeds) expected.push(await recordsOf(seed))
@@ -59,7 +58,7 @@ test('several indexes at once write the records of each alone, when rooms are wr
     for (const memory of taken.get(this) ?? []) memory.fill(0xa5)
     close.call(this)
   }
-  // Whoever may wait waits.
+  // Time passes with every look at the clock, so that every step that may yield does.
   performance.now = () => {
     time += 3
     return time

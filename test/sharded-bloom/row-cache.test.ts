@@ -1,4 +1,4 @@
-/** Row memory is bounded, and all of it comes back. */
+/** The row cache is bounded, and all row memory is released in the end. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { RowMemory, rowMemory } from '../../src/bloom/kernels/index.ts'
@@ -20,7 +20,7 @@ function ownerOf(frames: number): FrameOwner {
   return { slots: new Uint32Array(frames) }
 }
 
-test('the cache keeps to its budget, and drops what was not used for longest first', () => {
+test('the cache stays within its budget, and keeps frames that are used', () => {
   const memory = rowMemory()
   const before = memory.freeFrames
   const cache = new RowCache(memory, 32 * frameBytes)
@@ -46,7 +46,7 @@ test('the cache keeps to its budget, and drops what was not used for longest fir
   assert.is(memory.freeFrames, before)
 })
 
-test('where row memory is used up, a cache gives way to whoever needs frames, but for those in use', () => {
+test('when row memory is used up, caches give up frames that are not in use', () => {
   const memory = new RowMemory(4 << 20)
   const free = memory.freeFrames
   const caches = [new RowCache(memory, 1 << 30), new RowCache(memory, 1 << 30)]
@@ -74,7 +74,7 @@ test('where row memory is used up, a cache gives way to whoever needs frames, bu
   assert.is(memory.availableFrames, free)
 })
 
-test('a frame that an evaluation holds stays while others are brought in, and only then', () => {
+test('a frame that an evaluation holds stays while others are loaded, until the next evaluation', () => {
   const cache = new RowCache(rowMemory(), 0)
   const owner = ownerOf(100)
   cache.beginEvaluation()
@@ -93,7 +93,7 @@ test('a frame that an evaluation holds stays while others are brought in, and on
   cache.release(owner)
 })
 
-test('what one evaluation asked for stays together, beyond the budget if need be, and the next one shrinks it', () => {
+test('all frames of an evaluation stay, beyond the budget if necessary, and later evaluations shrink the cache', () => {
   const memory = rowMemory()
   const cache = new RowCache(memory, 0)
   const owner = ownerOf(100)
@@ -111,7 +111,7 @@ test('what one evaluation asked for stays together, beyond the budget if need be
   cache.release(owner)
 })
 
-test('the smallest cache answers as the largest does', async () => {
+test('answers are sound with the smallest cache', async () => {
   for (const isAsync of [false, true]) {
     const harness = new IndexHarness({ segmentDocuments: 512, cacheBytes: 0 })
     harness.records.isAsync = isAsync
@@ -125,7 +125,7 @@ test('the smallest cache answers as the largest does', async () => {
   }
 })
 
-test('a query asked again misses nothing', async () => {
+test('repeated queries cause no cache misses', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 1024 })
   await harness.insert(tweets)
   await harness.check(filters.slice(0, 20))
@@ -136,7 +136,7 @@ test('a query asked again misses nothing', async () => {
   await harness.close()
 })
 
-test('closing gives every frame back', async () => {
+test('closing an index releases all its frames', async () => {
   const before = rowMemory().freeFrames
   const harness = await IndexHarness.open({ segmentDocuments: 1024 })
   await harness.insert(tweets)
@@ -149,7 +149,7 @@ test('closing gives every frame back', async () => {
   assert.is(rowMemory().freeFrames, before)
 })
 
-test('so does closing, opening or tuning that fails', async () => {
+test('no frame is lost when closing, opening or tuning fails', async () => {
   const before = rowMemory().freeFrames
   const harness = await IndexHarness.open({ segmentDocuments: 2048 })
   harness.add(tweets.slice(0, 1500))
@@ -190,7 +190,7 @@ test('rows that arrive after the index was closed take no memory', async () => {
   assert.is(rowMemory().freeFrames, before)
 })
 
-test('a disjunction of thousands needs a handful of frames', async () => {
+test('a disjunction of thousands of pairs needs only few frames', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 1024 })
   await harness.insert(tweets.slice(0, 1100))
   const memory = rowMemory()

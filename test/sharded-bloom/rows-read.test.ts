@@ -1,4 +1,4 @@
-/** What is read of a segment's rows: no more than it takes to tell that nothing is left, and every row where something is. */
+/** Reading a segment's rows stops as soon as no candidate is left; where candidates remain, every row is read. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
@@ -14,7 +14,7 @@ function documentAt(i: number): Document {
   return { unique: `u${i}`, pair: `p${i >> 1}`, some: `s${i % 4001}`, common: i % 3, wide: i % 7 }
 }
 
-/** A sealed segment, of whose rows none is in memory. */
+/** A sealed segment with none of its rows in memory. */
 async function open(isAsync = false): Promise<IndexHarness> {
   const harness = await IndexHarness.open({ segmentDocuments, cacheBytes: 0, seed: { lo: 7, hi: 11 } })
   await harness.insert(Array.from({ length: count }, (_, i) => documentAt(i)))
@@ -29,7 +29,7 @@ interface Asked {
   readonly privately: number
 }
 
-/** In the sealed segment, with nothing of it in memory. */
+/** Evaluates a filter in the sealed segment, with nothing of it in memory. */
 async function ask(harness: IndexHarness, filter: Document): Promise<Asked> {
   await harness.reopen()
   const { records } = harness
@@ -55,7 +55,7 @@ function rowsPerPairOf(harness: IndexHarness): number {
   return harness.index.stats().parameters[0]!.rowsPerPair
 }
 
-test('a value that is nowhere has fewer rows read than it has, one that is there all of them', async () => {
+test('fewer rows are read for a value that no document has than for one that exists', async () => {
   const harness = await open()
   const rows = rowsPerPairOf(harness)
   let passed = 0
@@ -84,11 +84,11 @@ test('a value that is nowhere has fewer rows read than it has, one that is there
   await harness.close()
 })
 
-test('an AND that a rare value leaves nothing of has no other row read', async () => {
+test('when rare values leave no candidate of an AND, no other rows are read', async () => {
   const harness = await open()
   let without = 0
   for (let i = 0; i < asks; i++) {
-    // As much there as the other value, of other documents: groups do not tell, where they meet in one.
+    // Both values exist, but in other documents: if these are in one group, the upper level cannot rule them out.
     const filter = { pair: `p${i * 100}`, unique: `u${i * 200 + 2}`, common: 1, wide: { $in: [1, 2] } }
     const { candidates, hashed, privately } = await ask(harness, filter)
     if (hashed === 0 || candidates.length > 0) continue
@@ -102,7 +102,7 @@ test('an AND that a rare value leaves nothing of has no other row read', async (
   await harness.close()
 })
 
-test('rows that were not needed the first time are not missed the second time', async () => {
+test('an evaluation that did not need some rows does not need them when it is repeated', async () => {
   const harness = await IndexHarness.open({ segmentDocuments, seed: { lo: 7, hi: 11 } })
   await harness.insert(Array.from({ length: count }, (_, i) => documentAt(i)))
   await harness.reopen()
@@ -122,7 +122,7 @@ test('rows that were not needed the first time are not missed the second time', 
   await harness.close()
 })
 
-test('what is asked of a store that has to be waited for is found as well', async () => {
+test('a store with asynchronous reads leads to the same candidates', async () => {
   const [atOnce, later] = [await open(), await open(true)]
   const filters: Document[] = [
     { unique: 'u77' },

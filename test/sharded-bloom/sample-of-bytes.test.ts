@@ -1,4 +1,4 @@
-/** A sample of scanned documents, counted in the scanner's memory, is the sample that their objects make. */
+/** A sample of scanned documents, counted in the scanner's memory, is the same as one of their objects. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -18,7 +18,7 @@ const seed = testSeed()
 const tools = new SegmentTools(seed)
 const initial = initialParameters(checkTuning({}))
 
-/** Samples of one scanner, each beside the simple one. */
+/** Samples by one scanner, each with a simple sample to compare with. */
 class Samples {
   readonly ingest: ByteIngest = tools.ingest()
   #segment: OpenSegment = tools.open(initial)
@@ -81,7 +81,7 @@ const small: fc.Arbitrary<Document> = fc.dictionary(
   fc.oneof(values, fc.array(values, { maxLength: 6 }), fc.record({ in: values }))
 )
 
-test('documents of every kind, in samples that are thinned', () => {
+test('the samples are equal for documents of every kind, also when thinned', () => {
   const run = ([documents, maxDocuments]: readonly [readonly Document[], number]): void => {
     withSamples((samples) => {
       const sampler = new Sampler(1, maxDocuments)
@@ -98,7 +98,7 @@ test('documents of every kind, in samples that are thinned', () => {
   )
 })
 
-test('tweets, most of them scanned', () => {
+test('the samples are equal for tweets, most of which are scanned', () => {
   withSamples((samples) => {
     const sampler = new Sampler()
     const simple = new SimpleSampler()
@@ -108,7 +108,7 @@ test('tweets, most of them scanned', () => {
   })
 })
 
-test('two samples that take the memory from each other', () => {
+test('the samples are equal when several samplers take the memory from each other', () => {
   withSamples((samples) => {
     const samplers = [new Sampler(), new Sampler(), new Sampler()]
     const simples = samplers.map(() => new SimpleSampler())
@@ -122,7 +122,7 @@ test('two samples that take the memory from each other', () => {
   })
 })
 
-test('a scanner that is lost, and one that forgets its paths', () => {
+test('the samples are equal when the scanner is lost, or forgets its paths', () => {
   withSamples((samples) => {
     const sampler = new Sampler()
     const simple = new SimpleSampler()
@@ -143,7 +143,7 @@ test('a scanner that is lost, and one that forgets its paths', () => {
   })
 })
 
-test('more pairs, and more text, than the scanner has room for', () => {
+test('the samples are equal for more pairs, and more text, than the scanner has room for', () => {
   withSamples((samples) => {
     const sampler = new Sampler()
     const simple = new SimpleSampler()
@@ -165,7 +165,7 @@ test('more pairs, and more text, than the scanner has room for', () => {
   })
 })
 
-test('documents of more pairs than are sampled', () => {
+test('the samples are equal for documents with more pairs than are sampled', () => {
   withSamples((samples) => {
     const sampler = new Sampler()
     const simple = new SimpleSampler()
@@ -177,7 +177,7 @@ test('documents of more pairs than are sampled', () => {
   })
 })
 
-test('a sample whose memory is given back leaves the next one a clean table', () => {
+test('a closed sampler leaves a clean table to the next one', () => {
   withSamples((samples) => {
     const tweets = [...generateTweets({ count: 200, seed })]
     for (let round = 0; round < 2; round++) {

@@ -1,4 +1,4 @@
-/** The sample is spread over its documents, bounded in memory, and counts what it has. */
+/** The sample is spread over the documents, bounded in memory, and counts the pairs of those it keeps. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createHasher } from '../../src/bloom/hash.ts'
@@ -31,7 +31,7 @@ test('a value is counted once per document, however often it occurs there', () =
   assert.is(sampler.frequent(2).length, 1)
 })
 
-test('counts stay those of the documents kept when the sample is thinned', () => {
+test('after thinning, counts are those of the documents kept', () => {
   const sampler = new Sampler(1, 64)
   observe(
     sampler,
@@ -45,7 +45,7 @@ test('counts stay those of the documents kept when the sample is thinned', () =>
   assert.is(sampler.frequent(1).filter(({ path }) => path === 'n').length, sampler.size, 'others are forgotten')
 })
 
-test('the documents kept have their pairs, in their order, whatever left the sample between them', () => {
+test('documents kept in a thinned sample have their pairs in order', () => {
   const sampler = new Sampler(1, 8)
   observe(
     sampler,
@@ -63,7 +63,7 @@ test('the documents kept have their pairs, in their order, whatever left the sam
   )
 })
 
-test('hashed pairs per document are those without a private row, long texts among them', () => {
+test('hashed pairs per document are those without a private row, including long texts', () => {
   const sampler = new Sampler()
   observe(sampler, [
     { a: 'x', b: 1 },
@@ -73,7 +73,7 @@ test('hashed pairs per document are those without a private row, long texts amon
   assert.equal([...sampler.hashedPairsPerDocument(sampler.frequent(2))], [1, 2])
 })
 
-test('documents of very many pairs are counted in full, and sampled in bounded memory', () => {
+test('documents with very many pairs are counted completely, and sampled in bounded memory', () => {
   const sampler = new Sampler()
   observe(
     sampler,
@@ -84,7 +84,7 @@ test('documents of very many pairs are counted in full, and sampled in bounded m
   assert.ok(sampler.hashedPairsPerDocument([]).every((count) => count === 3002))
 })
 
-test('what a closed sampler leaves behind is used by one other, and changes nothing', () => {
+test('the memory of a closed sampler is reused by only one other, and does not affect its sample', () => {
   const documents = [...many(3000, (i) => ({ n: i, tags: [`t${i % 7}`, `t${i % 11}`] }))]
   const told = (sampler: Sampler): unknown => [sampler.documents(), sampler.frequent(2)]
   const fresh = new Sampler()

@@ -1,4 +1,4 @@
-/** An index of computed ordinals that cannot be opened keeps no row memory, however often it is tried. */
+/** An index with computed ordinals that cannot be opened keeps no row memory, however often this is tried. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
@@ -15,7 +15,7 @@ async function turns(): Promise<void> {
   for (let i = 0; i < 50; i++) await nextTurn()
 }
 
-test('opening that fails while marked documents are read again gives back what it took', async () => {
+test('open() that fails while reading marked documents releases all frames', async () => {
   const store = new MemoryStore()
   let readable = Number.POSITIVE_INFINITY
   const create = (): ScatteredIndex =>

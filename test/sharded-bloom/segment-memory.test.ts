@@ -1,4 +1,4 @@
-/** What a segment needs while it grows goes when it is sealed: the shapes of documents, which stay, do not hold it. */
+/** A segment that was freed can be collected: shapes of documents, which stay, do not hold it. */
 import v8 from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { test } from 'uvu'
@@ -15,7 +15,7 @@ const flattener = new Flattener(hasher, { lo: 1, hi: 2 })
 const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
 const parameters = { shards: 64, rowsPerPair: 4, privatePairs: [], columns: [], upperFrames: 0 }
 
-/** A segment whose last document of each shape is long past. */
+/** A weak reference to a segment that was filled and freed. */
 function pastSegment(): WeakRef<object> {
   const segment = new OpenSegment(rowMemory(), geometryOf(512), pairHash, 0, parameters)
   for (let n = 0; n < 200; n++) segment.add(flattener.flatten({ [`key${n % 20}`]: n }))
@@ -23,11 +23,11 @@ function pastSegment(): WeakRef<object> {
   return new WeakRef(segment)
 }
 
-test('a segment that is gone is not held by the shapes of its documents', async () => {
+test('shapes of documents do not keep a freed segment alive', async () => {
   v8.setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const segment = pastSegment()
-  // What was just referred to stays until the end of the turn.
+  // A new WeakRef keeps its object alive until the end of the turn.
   await new Promise((resolve) => setImmediate(resolve))
   collect()
   assert.is(segment.deref(), undefined)

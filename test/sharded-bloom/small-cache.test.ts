@@ -1,4 +1,4 @@
-/** Evaluations end where the rows they need are more than the cache has room for, and come asynchronously. */
+/** Evaluations end even if they need more rows than the cache has room for, read asynchronously. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import { compileFilter } from '../../src/query/filter.ts'
@@ -15,7 +15,7 @@ const asked = fc.sample(filters(adversarial), { numRuns: 300, seed }).flatMap((f
   }
 })
 
-/** Sealed segments, of which a cache holds 16 rows or frames of rows. */
+/** Sealed segments whose cache holds 16 rows or frames of rows. */
 async function small(): Promise<IndexHarness> {
   const harness = new IndexHarness({ segmentDocuments: 512, cacheBytes: 0 })
   await harness.open()
@@ -27,7 +27,7 @@ async function small(): Promise<IndexHarness> {
   return harness
 }
 
-/** @throws Error where it goes on and on */
+/** @throws Error if it does not end */
 async function ending<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -40,13 +40,13 @@ async function ending<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-test('one after the other, rows that are there already among those that are asked for', async () => {
+test('evaluations one after the other end, though some of their rows are cached already', async () => {
   const harness = await small()
   await ending(harness.check(asked))
   await harness.close()
 })
 
-test('several at once, each of which takes the rows of the others', async () => {
+test('concurrent evaluations that evict the rows of the others end', async () => {
   const harness = await small()
   const views = Array.from({ length: 5 }, () => harness.snapshot())
   const share = Math.floor(asked.length / views.length)

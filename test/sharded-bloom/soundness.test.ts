@@ -1,5 +1,5 @@
 /**
- * lower ⊆ matches ⊆ upper for every live document, over a real index and at every stage of its life.
+ * lower ⊆ matches ⊆ upper for every live document of a real index, at every stage of its life.
  *
  * Documents and filters are adversarial; the matcher over a full scan is the oracle.
  */
@@ -44,10 +44,10 @@ async function checkLife(options: HarnessOptions, isAsync = false): Promise<void
   const asked = sampleFilters(24)
 
   await harness.insert(sampleDocuments(37), 37)
-  await check(harness, asked) // a block of 64 partly filled
+  await check(harness, asked) // with a partly filled block of 64
   await harness.insert(sampleDocuments(400, 1))
   await harness.remove(thirds(harness, 0))
-  await check(harness, asked) // with the dead
+  await check(harness, asked) // with dead documents
   await harness.reopen()
   assert.is(harness.index.stats().recovered, 0, 'closing leaves nothing to index again')
   await check(harness, asked) // restored in the middle of a block
@@ -67,7 +67,7 @@ async function checkLife(options: HarnessOptions, isAsync = false): Promise<void
   await harness.close()
 }
 
-test('bounds hold through the life of an index of small segments', () => checkLife({ segmentDocuments: 512 }))
+test('bounds hold throughout the life of an index with small segments', () => checkLife({ segmentDocuments: 512 }))
 
 test('bounds hold when rows are nearly full', () => checkLife({ segmentDocuments: 512, shards: 64, rowsPerPair: 16 }))
 
@@ -76,7 +76,7 @@ test('bounds hold with one row per pair', () => checkLife({ segmentDocuments: 51
 test('bounds hold when rows are read asynchronously, through the smallest cache', () =>
   checkLife({ segmentDocuments: 512, cacheBytes: 0 }, true))
 
-test('bounds hold with the other hash', () => checkLife({ segmentDocuments: 512, hash: 'farmhash' }))
+test('bounds hold with farmhash', () => checkLife({ segmentDocuments: 512, hash: 'farmhash' }))
 
 test('bounds hold with fingerprints', () => checkLife({ segmentDocuments: 512, tail: 'fingerprint' }))
 
@@ -97,7 +97,7 @@ async function checkTuning(harness: IndexHarness): Promise<void> {
   await harness.remove(thirds(harness, 0))
   await harness.insert(many)
   await harness.insert(many)
-  await check(harness, asked) // tuned at 4,096, the dead being gone, and checkpointed once
+  await check(harness, asked) // tuned at 4,096 without dead documents, and checkpointed once
   const crashed = harness.crashed()
   await crashed.open()
   assert.ok(crashed.index.stats().recovered < 4096)
@@ -132,8 +132,8 @@ for (const tail of ['bloom', 'fingerprint'] as const) {
 test('lower bounds decide most matches of plain documents once pairs are known', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 2048 })
   await harness.insert(sampleDocuments(3000, 5, plain))
-  // A few filters match nearly all documents, and some of these prove nothing. By Chernoff's bound, over 2,500 such filters,
-  // a hundred of them prove less than a third once in 10^8 seeds; forty did once in 3,000.
+  // A few filters match nearly all documents, and some of these prove nothing. By Chernoff's bound, from 2,500 such
+  // filters, a hundred of them prove too few matches once in 10^8 seeds; with forty it would be once in 3,000.
   const tally = await harness.check(sampleFilters(100, 3, plain))
   assert.ok(tally.certain > 0.3 * tally.matches, `${tally.certain} of ${tally.matches} matches are certain`)
   assert.ok(tally.candidates < 0.8 * tally.pairs, `${tally.candidates} candidates among ${tally.pairs}`)
@@ -143,7 +143,7 @@ test('lower bounds decide most matches of plain documents once pairs are known',
 test('more than 100,000 pairs of documents and filters were tried', () => {
   console.log(`seed ${seed}: ${total.pairs} pairs, ${total.matches} match, ${total.certain} certain`)
   assert.ok(total.pairs >= 100_000)
-  // Three quarters of such filters match next to nothing, and fifty-four of them decide. What must not be is none that does.
+  // Three quarters of such filters match next to nothing, and only 54 are used. This rules out that none matches.
   assert.ok(total.matches >= 1000)
 })
 

@@ -1,4 +1,4 @@
-/** What the standalone structure is given that it does not take: typed errors, and nothing changed. */
+/** Invalid arguments of the standalone structure cause typed errors and change nothing. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { PetalError } from '../../src/model/errors.ts'
@@ -22,7 +22,7 @@ const refuses = (call: () => unknown, codeName: string, message: RegExp): void =
 const cycle: unknown[] = []
 cycle.push(cycle)
 
-test('options are an object', () => {
+test('options that are not an object are refused', () => {
   for (const options of [null, undefined, 5, 'text', true, [], () => 1, 5n]) {
     refuses(
       () => new ShardedBloom(options as never),
@@ -35,7 +35,7 @@ test('options are an object', () => {
   }
 })
 
-test('an option of another type is named, whatever it is', () => {
+test('an option of the wrong type is refused by name', () => {
   for (const value of [null, 5n, cycle, 'text', {}, Symbol('s')]) {
     for (const option of [
       'shards',
@@ -51,7 +51,7 @@ test('an option of another type is named, whatever it is', () => {
   }
 })
 
-test('what is no expression is refused', () => {
+test('values that are not expressions are refused', () => {
   const structure = new ShardedBloom({ shards: 8, bits: 64 })
   structure.add('id', [['a', 1]])
   for (const wrong of [
@@ -83,7 +83,7 @@ test('what is no expression is refused', () => {
   assert.equal(structure.query(['a', 1]).candidates(), ['id'])
 })
 
-test('what is no list of pairs, and no bytes, is refused', () => {
+test('values that are not lists of pairs, or not bytes, are refused', () => {
   const structure = new ShardedBloom({ shards: 64, bits: 1024, counting: true })
   for (const pairs of [null, undefined, 5, true, {}, () => 1, 5n]) {
     const refused = /^Pairs are an iterable of \[key, scalar\], got /
@@ -96,7 +96,7 @@ test('what is no list of pairs, and no bytes, is refused', () => {
   }
 })
 
-test('as many terms as anybody likes are answered, and as many levels as there is stack for', () => {
+test('expressions may have any number of terms, and up to 1000 levels', () => {
   const structure = new ShardedBloom({ shards: 64, bits: 64 })
   structure.add('id', [['a', 1]])
   const many = Array.from({ length: 70_000 }, (): Expression => ['a', 1])

@@ -1,6 +1,6 @@
 /**
- * What every standalone structure promises, whatever its id codec, tail and counting: run against exact sets, with so few
- * bits that false positives and shared positions are everywhere.
+ * Tests of what every standalone structure promises, whatever its id codec, tail and counting: compared with exact
+ * sets, with so few bits that false positives and shared positions are everywhere.
  */
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -22,13 +22,13 @@ import { type Random, seededRandom } from '../bloom/random.ts'
 export interface Setup {
   readonly name: string
   readonly options: ShardedBloomOptions
-  /** Different ids for different numbers. */
+  /** Returns different ids for different numbers. */
   readonly idOf: (number: number) => Id
-  /** True where candidates have to be chosen from ids. */
+  /** True if candidates() needs the ids to choose from. */
   readonly needsIds?: boolean
 }
 
-/** M: fewer than ids, so that positions are shared. */
+/** M: fewer than there are ids, so that positions are shared. */
 const bits = 150
 const idCount = 220
 
@@ -69,7 +69,7 @@ export const setups: readonly Setup[] = codecs.flatMap((setup) =>
         ...setup.options,
         tail,
         counting,
-        // So few that fingerprints collide: buckets, too, are to give false positives.
+        // So few bits that fingerprints collide: buckets, too, should have false positives.
         ...(tail === 'fingerprint' ? { shards: 2, fingerprintBits: 8 } : { rowsPerPair: 3 })
       }
     }))
@@ -78,7 +78,7 @@ export const setups: readonly Setup[] = codecs.flatMap((setup) =>
 
 type ExactSets = Map<Id, Pair[]>
 
-/** Registers the claims. */
+/** Registers the tests. */
 export function standaloneCases(test: Test, { name, options, idOf, needsIds = false }: Setup): void {
   const ask = (structure: ShardedBloom, expression: Expression, sets: ExactSets): void => {
     const result = structure.query(expression)
@@ -98,13 +98,13 @@ export function standaloneCases(test: Test, { name, options, idOf, needsIds = fa
     for (const [id, pairs] of sets) for (const pair of pairs) assert.ok(structure.mayContain(id, pair))
   }
 
-  test(`misses no match and is certain of matches only, before and after a round trip (${name})`, () => {
+  test(`no match is missed and only matches are certain, before and after a round trip (${name})`, () => {
     const random = seededRandom()
     const structure = new ShardedBloom(options)
     const sets: ExactSets = new Map()
     for (let number = 0; number < idCount; number++) {
       addSome(structure, random, sets, idOf(number))
-      // More pairs of an id that is there.
+      // More pairs for an existing id.
       if (number % 10 === 0) addSome(structure, random, sets, idOf(random.below(number + 1)))
       if (number % 100 === 0) askAll(structure, random, sets)
     }
@@ -118,7 +118,7 @@ export function standaloneCases(test: Test, { name, options, idOf, needsIds = fa
     askAll(copy, random, sets)
   })
 
-  test(`damaged bytes are refused with an error that says so (${name})`, () => {
+  test(`damaged bytes are refused with a typed error (${name})`, () => {
     const random = seededRandom()
     const structure = new ShardedBloom(options)
     for (let number = 0; number < 30; number++) addSome(structure, random, new Map(), idOf(number))
@@ -129,14 +129,14 @@ export function standaloneCases(test: Test, { name, options, idOf, needsIds = fa
       const at = random.below(bytes.length)
       flipped[at] = flipped[at]! ^ (1 << random.below(8))
       assertRefused(flipped)
-      // With its checksum made right again, damage may mean something, and else is found by whoever reads it.
+      // With a corrected checksum, damage may be valid content, or else is found when it is read.
       new DataView(flipped.buffer).setUint32(8, checksum(flipped.subarray(12), 1), true)
       if (at >= 12) assertRefused(flipped, 'or read')
     }
   })
 
   if (options.counting !== true) {
-    test(`refuses to remove without counters (${name})`, () => {
+    test(`remove() is refused without counters (${name})`, () => {
       const structure = new ShardedBloom(options)
       structure.add(idOf(1), [['a', 1]])
       assert.throws(() => structure.remove(idOf(1), [['a', 1]]), isError('IllegalOperation'))
@@ -144,7 +144,7 @@ export function standaloneCases(test: Test, { name, options, idOf, needsIds = fa
     return
   }
 
-  test(`misses no match through adds and removals; all removed, nothing is left but stuck counters (${name})`, () => {
+  test(`no match is missed through add() and remove(); in the end only stuck counters are left (${name})`, () => {
     const random = seededRandom()
     const structure = new ShardedBloom({ ...options, shards: options.tail === 'bloom' ? 400 : options.shards })
     const empty = structure.serialise()
@@ -170,7 +170,7 @@ export function standaloneCases(test: Test, { name, options, idOf, needsIds = fa
     const stored = structure.serialise()
     const unknown = idOf(idCount + 1)
     structure.add(unknown, [['fresh', 1]])
-    // What others have set cannot be told from what was added.
+    // A pair that others' bits make appear present cannot be refused.
     if (!structure.mayContain(unknown, ['fresh', 2])) {
       assert.throws(() => structure.remove(unknown, [['fresh', 2]]), isError('BadValue'))
     }
@@ -182,8 +182,8 @@ export function standaloneCases(test: Test, { name, options, idOf, needsIds = fa
 }
 
 /**
- * Equal but for counters that have reached 15 and stay there, as enough ids that share a position make them. What
- * counters do up to 14, and at 15, is claimed in standalone-promises.test.ts.
+ * Asserts equality except for counters that reached 15, because enough ids share a position, and stay there. How
+ * counters behave up to 14, and at 15, is tested in standalone-promises.test.ts.
  */
 function assertEqualButStuck(actual: Uint8Array, expected: Uint8Array, { tail }: ShardedBloomOptions): void {
   const { used: actualUsed, tail: actualTail, ...actualRest } = decode(actual)
@@ -194,7 +194,7 @@ function assertEqualButStuck(actual: Uint8Array, expected: Uint8Array, { tail }:
   assert.equal(actualTail, tail === 'bloom' ? withStuck(expectedTail, actualTail) : expectedTail, 'tail')
 }
 
-/** Counters of two in a byte, those set to 15 that are 15 in `actual`. */
+/** Sets those counters, two in a byte, to 15 that are 15 in `actual`. */
 function withStuck(counters: Uint8Array, actual: Uint8Array): Uint8Array {
   return counters.map((two, i) => {
     const low = (actual[i]! & 0x0f) === 0x0f ? 0x0f : 0
@@ -203,7 +203,7 @@ function withStuck(counters: Uint8Array, actual: Uint8Array): Uint8Array {
   })
 }
 
-/** Of stats(), what does not depend on room for growth or on the order of a sum. */
+/** Values of stats() that depend neither on room for growth nor on the order of a sum. */
 function figures(structure: ShardedBloom, sets: ExactSets): readonly unknown[] {
   const { ids, pairs, density, falsePositives } = structure.stats({ ids: sets.keys(), probes: 50 })
   return [ids, pairs, density, falsePositives.observed, falsePositives.predicted.toPrecision(6)]

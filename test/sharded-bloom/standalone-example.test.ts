@@ -1,4 +1,4 @@
-/** The example of the standalone structure runs, and finds what a scan finds. */
+/** The example of the standalone structure runs, and finds candidates for all its questions. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { test } from 'uvu'
@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { loader, program } from '../support/program.ts'
 
 for (const tail of ['bloom', 'fingerprint']) {
-  test(`the example asks its questions, removes, and reads back what it wrote (${tail})`, async () => {
+  test(`the example answers its questions, removes ids, and reads back what it wrote (${tail})`, async () => {
     const args = [...loader, program('examples/sharded-bloom.ts'), '--count', '2000', '--seed', '5', '--tail', tail]
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args)
     assert.is(stderr, '')

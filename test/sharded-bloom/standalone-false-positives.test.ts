@@ -1,4 +1,4 @@
-/** The false positives that the standalone structure predicts of itself are those that are observed. */
+/** The false positives that the standalone structure predicts agree with the observed ones. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ShardedBloom } from '../../src/sharded-bloom/standalone/index.ts'
@@ -9,7 +9,7 @@ const seed = 20_261_120
 const tolerance = 0.2
 
 for (const tail of ['bloom', 'fingerprint'] as const) {
-  test(`${tail}: within 20 % of the prediction, for every codec over the whole grid`, () => {
+  test(`${tail}: observed false positives are within 20 % of the prediction at every point of the grid`, () => {
     for (const point of grid) {
       if (point.tail !== tail) continue
       const { predicted, observed, falsePositives } = measure(point, seed)
@@ -20,7 +20,7 @@ for (const tail of ['bloom', 'fingerprint'] as const) {
   })
 }
 
-test('an empty structure expects nothing, a full one everything', () => {
+test('an empty structure predicts and has no false positives, a full one as many as ids', () => {
   const structure = new ShardedBloom({ shards: 4, bits: 64, rowsPerPair: 4 })
   assert.equal(structure.stats().falsePositives, { predicted: 0, observed: 0 })
   for (let id = 0; id < 64; id++) structure.add(id, [['v', id]])

@@ -1,6 +1,6 @@
 /**
- * Predicted and observed false positives of the standalone structure over a grid of codecs, tails and parameters: ids with
- * pairs that no other id has, asked for pairs that none has.
+ * Measures predicted and observed false positives of the standalone structure over a grid of codecs, tails and
+ * parameters. No two ids share a pair, and queries ask for pairs that none has.
  */
 import { type Id, type IdsOption, ShardedBloom, type TailName } from '../../src/sharded-bloom/standalone/index.ts'
 import { createRandom, type Random } from '../bloom/random.ts'
@@ -29,13 +29,13 @@ export interface GridResult {
   /** Ids found for a pair that none has. */
   readonly predicted: number
   readonly observed: number
-  /** Found by all probes together. */
+  /** Ids found by all probes together. */
   readonly falsePositives: number
   readonly bytesPerId: number
 }
 
 export const gridIds = 4000
-/** For a deviation of 2 % by chance, or somewhat more where ids share positions and are found together. */
+/** Limits the deviation by chance to 2 %, or somewhat more where ids share positions and are found together. */
 const enoughFalsePositives = 3000
 const maxProbes = 30_000
 
@@ -98,7 +98,7 @@ export function measure({ codec: _, shape, ...options }: GridPoint, seed: number
   return { predicted, observed, falsePositives: observed * probes, bytesPerId: bytes / ids.length }
 }
 
-/** Integers for reversible ids, a random choice of the domain where it is larger. */
+/** Integers for reversible ids, chosen randomly if the domain is larger. */
 function someIds(option: IdsOption, random: Random): Id[] {
   if (option.codec !== 'reversible') return Array.from({ length: gridIds }, (_, i) => `id ${i}`)
   const domain = Array.from({ length: option.to }, (_, i) => i)

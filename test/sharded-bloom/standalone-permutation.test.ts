@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { KeyedPermutation } from '../../src/sharded-bloom/standalone/index.ts'
 import { seededRandom } from '../bloom/random.ts'
 
-test('is a permutation of its domain and is undone by its inverse, whatever the size and the key', () => {
+test('forward() is a permutation of the domain, and inverse() undoes it, whatever the size and the key', () => {
   const random = seededRandom()
   const sizes = [...Array.from({ length: 300 }, (_, i) => i + 1), 1023, 1024, 1025, 4093, 65_535, 65_536, 65_537]
   for (let i = 0; i < 10; i++) sizes.push(1 + random.below(100_000))
@@ -20,7 +20,7 @@ test('is a permutation of its domain and is undone by its inverse, whatever the 
   }
 })
 
-test('is undone exactly in domains too large to walk through, up to 2^53', () => {
+test('inverse() undoes forward() exactly in domains of up to 2^53', () => {
   const random = seededRandom()
   for (const size of [2 ** 31, 2 ** 32 - 1, 2 ** 32 + 1, 2 ** 52 + 12_345, 2 ** 53 - 1, 2 ** 53]) {
     const permutation = new KeyedPermutation(size, random.next(), random.next())
@@ -32,7 +32,7 @@ test('is undone exactly in domains too large to walk through, up to 2^53', () =>
   }
 })
 
-test('spreads ids that are side by side, or a stride apart, evenly over any number of positions', () => {
+test('forward() spreads consecutive ids, or ids a stride apart, evenly over the positions', () => {
   for (const stride of [1, 64, 1000]) {
     const permutation = new KeyedPermutation(1_000_000, 1, 2)
     const counts = new Uint32Array(100)
@@ -46,7 +46,7 @@ test('spreads ids that are side by side, or a stride apart, evenly over any numb
   }
 })
 
-test('other keys make other permutations', () => {
+test('different keys lead to different permutations', () => {
   const images = (lo: number, hi: number) => {
     const permutation = new KeyedPermutation(1000, lo, hi)
     return Array.from({ length: 1000 }, (_, i) => permutation.forward(i))
@@ -58,7 +58,7 @@ test('other keys make other permutations', () => {
   }
 })
 
-test('is part of the file format: these images never change', () => {
+test('the permutation never changes, since it is part of the file format', () => {
   const of = (size: number, lo: number, hi: number) => {
     const permutation = new KeyedPermutation(size, lo, hi)
     return [0, 1, 2, size - 1].map((value) => permutation.forward(value))
@@ -66,7 +66,7 @@ test('is part of the file format: these images never change', () => {
   assert.equal([of(1000, 0, 0), of(65_536, 1, 2), of(2 ** 53, -1, 7)], golden)
 })
 
-test('refuses sizes and numbers that it cannot take', () => {
+test('invalid sizes and values are refused', () => {
   for (const size of [0, -1, 1.5, 2 ** 53 + 2, Number.NaN]) {
     assert.throws(() => new KeyedPermutation(size, 0, 0), /size must be an integer/)
   }

@@ -1,4 +1,4 @@
-/** What the standalone structure promises beyond the cases that every codec shares. */
+/** Promises of the standalone structure beyond those tested for every codec. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { checksum } from '../../src/sharded-bloom/records/checksum.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../src/sharded-bloom/standalone/index.ts'
 import { BitRows } from '../../src/sharded-bloom/standalone/tail/bit-rows.ts'
 
-/** Roomy enough that nothing here is a false positive. */
+/** Large enough that these tests have no false positives. */
 const roomy = { shards: 512, bits: 4096, rowsPerPair: 8 } as const
 
 function isError(codeName: string, message?: RegExp): (error: unknown) => boolean {
@@ -39,7 +39,7 @@ function found(structure: ShardedBloom, expression: Expression): unknown[] {
   return structure.query(expression).candidates().sort()
 }
 
-test('answers AND and OR, to any depth', () => {
+test('query() answers AND and OR at any depth', () => {
   const structure = tweets()
   assert.equal(found(structure, ['lang', 'en']), ['a', 'b'])
   assert.equal(found(structure, and(['tag', 'bloom'], ['tag', 'filter'])), ['c'])
@@ -49,7 +49,7 @@ test('answers AND and OR, to any depth', () => {
   assert.equal(found(structure, or()), [])
 })
 
-test('NOT excludes nobody, because "maybe" proves nothing, and proves what is certain', () => {
+test('NOT of a pair excludes no id, because matches are never certain, and proves ids without the pair', () => {
   const structure = tweets()
   const result = structure.query(and(['lang', 'en'], not(['verified', true])))
   assert.equal(result.candidates().sort(), ['a', 'b'])
@@ -66,14 +66,14 @@ test('NOT excludes nobody, because "maybe" proves nothing, and proves what is ce
       .sort(),
     ['a', 'b']
   )
-  // What is not certain of a NOT is what its pair leaves open.
+  // The inner NOT is certain of a and b, so the outer one excludes them.
   assert.equal(found(structure, not(not(['tag', 'bloom']))), ['c'])
   assert.equal(found(structure, not(or(not(['tag', 'bloom']), not(['lang', 'de'])))), ['c'])
   assert.equal(found(structure, not(and())), [])
   assert.equal(found(structure, not(or())), ['a', 'b', 'c'])
 })
 
-test('tells values of different types apart, and calls equal what a query calls equal', () => {
+test('values of different types differ, and values are equal that are equal in a query', () => {
   const structure = new ShardedBloom(roomy)
   structure.add(1, [['v', 1]])
   structure.add(2, [['v', '1']])
@@ -91,7 +91,7 @@ test('tells values of different types apart, and calls equal what a query calls 
   assert.not(structure.mayContain(6, ['v', 1]))
 })
 
-test('hands out its bits as npm bitset, to compute on with', () => {
+test('toBitSet() returns the bits as an npm bitset', () => {
   const structure = tweets()
   const english = structure.query(['lang', 'en']).toBitSet()
   const verified = structure.query(['verified', true]).toBitSet()
@@ -99,7 +99,7 @@ test('hands out its bits as npm bitset, to compute on with', () => {
   assert.is(english.and(verified).cardinality(), 1)
 })
 
-test('positions by order are not shared before M ids, and those of removed ids are used again', () => {
+test('positions by order are not shared by up to M ids, and those of removed ids are reused', () => {
   const structure = new ShardedBloom({ shards: 512, bits: 100, counting: true })
   for (let i = 0; i < 100; i++) structure.add(i, [['number', i]])
   assert.is(structure.query(and()).upper.count(), 100)
@@ -111,7 +111,7 @@ test('positions by order are not shared before M ids, and those of removed ids a
   assert.equal(found(structure, ['number', 40]), [])
 })
 
-test('an id outside of the domain of reversible ids is refused, and changes nothing', () => {
+test('an id outside the domain of reversible ids is refused, and changes nothing', () => {
   const structure = new ShardedBloom({ ...roomy, ids: { codec: 'reversible', from: -10, to: 10 } })
   structure.add(-10, [['a', 1]])
   const bytes = structure.serialise()
@@ -123,7 +123,7 @@ test('an id outside of the domain of reversible ids is refused, and changes noth
   assert.equal(found(structure, ['a', 1]), [-10])
 })
 
-test('rehashing needs the ids, the other codecs choose among those given', () => {
+test('with rehash, candidates() needs the ids; with other codecs it chooses from those given', () => {
   const structure = tweets({ ...roomy, ids: 'rehash', bitsPerId: 2 })
   const result = structure.query(['lang', 'en'])
   assert.throws(() => result.candidates(), isError('BadValue', /has to be given all/))
@@ -132,7 +132,7 @@ test('rehashing needs the ids, the other codecs choose among those given', () =>
   assert.equal(tweets().query(['lang', 'en']).candidates(['b', 'c', 'unknown']), ['b'])
 })
 
-test('an answer is refused after a change, because an id might be missed', () => {
+test('a result refuses to answer after a change, because an id might be missed', () => {
   const structure = tweets({ ...roomy, counting: true })
   const result = structure.query(['lang', 'en'])
   structure.remove('b', Object.entries({ lang: 'en', verified: false }))
@@ -142,7 +142,7 @@ test('an answer is refused after a change, because an id might be missed', () =>
   assert.is(result.upper.count(), 2)
 })
 
-test('a removal that does not belong to an add is refused and changes nothing', () => {
+test('remove() without a matching add() is refused and changes nothing', () => {
   for (const tail of ['bloom', 'fingerprint'] as const) {
     const rows = tail === 'bloom' ? {} : { rowsPerPair: 1 }
     const structure = tweets({ ...roomy, ...rows, counting: true, tail })
@@ -159,7 +159,7 @@ test('a removal that does not belong to an add is refused and changes nothing', 
   }
 })
 
-test('a counter at its greatest stays there: no bit is cleared that may still be needed', () => {
+test('a counter that reaches 15 stays there, so that no bit is cleared that may still be needed', () => {
   const rows = new BitRows(2, 40, true)
   for (let i = 0; i < 20; i++) rows.set(1, 33)
   for (let i = 0; i < 20; i++) assert.ok(rows.unset(1, 33))
@@ -177,7 +177,7 @@ test('a counter at its greatest stays there: no bit is cleared that may still be
   assert.equal(found(structure, ['a', 1]), [29])
 })
 
-test('what is no pair, no id or no expression is refused, and nothing is added', () => {
+test('invalid pairs, ids and expressions are refused, and nothing is added', () => {
   const structure = tweets()
   const bytes = structure.serialise()
   for (const pair of [['a'], ['a', { b: 1 }], ['a', [1]], [1, 1], ['a', undefined], 'a', null]) {
@@ -193,7 +193,7 @@ test('what is no pair, no id or no expression is refused, and nothing is added',
   assert.equal(structure.serialise(), bytes)
 })
 
-test('options that cannot be are refused by name', () => {
+test('invalid options are refused by name', () => {
   const bad: [Partial<ShardedBloomOptions> & Record<string, unknown>, RegExp][] = [
     [{ shards: 0 }, /^shards/],
     [{ shards: 65_537 }, /^shards/],
@@ -219,7 +219,7 @@ test('options that cannot be are refused by name', () => {
   }
 })
 
-test('serialises what farmhash has placed, and other seeds place otherwise', async () => {
+test('a structure with farmhash survives serialisation, and the seed determines the rows of pairs', async () => {
   await loadHasher('farmhash')
   const structure = tweets({ ...roomy, hash: 'farmhash', seed: -(2 ** 40) })
   const copy = ShardedBloom.deserialise(structure.serialise())
@@ -237,7 +237,7 @@ test('serialises what farmhash has placed, and other seeds place otherwise', asy
   assert.is(new Set(rows).size, 4)
 })
 
-test('the format is pinned', () => {
+test('the format does not change', () => {
   const structure = new ShardedBloom({
     shards: 3,
     bits: 33,
@@ -258,7 +258,7 @@ test('the format is pinned', () => {
   assert.is(checksum(fingerprints.serialise(), 0).toString(16), '8e3a2295')
 })
 
-test('a bit beyond the last position is damage: it would be found, and belong to nobody', () => {
+test('a bit beyond the last position is damage, since it would be found and belong to no id', () => {
   const words = new Uint32Array([0, 1, 0, 2])
   const rows = (isCounting: boolean) => new BitRows(2, 33, isCounting)
   assert.throws(() => rows(false).load(new Uint8Array(words.buffer)), isError('DataCorruption', /beyond the 33/))
@@ -272,7 +272,7 @@ test('a bit beyond the last position is damage: it would be found, and belong to
   assert.equal(loaded.toBytes(), counters)
 })
 
-test('a crafted header with a right checksum allocates nothing that its bytes do not hold', () => {
+test('a crafted header with a valid checksum is refused if the bytes do not fit it', () => {
   const bytes = tweets({ shards: 8, bits: 64 }).serialise()
   const view = new DataView(bytes.buffer)
   const headerBytes = view.getUint32(12, true)

@@ -1,4 +1,4 @@
-/** Counters that have reached 15: so few positions that many do, against exact counts of how often each was set. */
+/** Counters that reach 15, as many do with so few positions, compared with exact counts of how often each was set. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { decode } from '../../src/sharded-bloom/standalone/format.ts'
@@ -25,7 +25,7 @@ const setups: readonly ShardedBloomOptions[] = (['bloom', 'fingerprint'] as cons
 )
 
 for (const options of setups) {
-  test(`a position stays in use exactly when 15 adds have met there, and no match is missed (${JSON.stringify(options)})`, () => {
+  test(`exactly positions that 15 adds shared stay in use, and no match is missed (${JSON.stringify(options)})`, () => {
     const random = seededRandom()
     const structure = new ShardedBloom(options)
     const adds: { readonly id: Id; readonly pairs: readonly Pair[] }[] = []
@@ -36,7 +36,7 @@ for (const options of setups) {
         const found = structure.query(['n', value])
         const others = structure.query(and(not(['n', value])))
         for (const { id, pairs } of adds) {
-          // Another add may have given the same id other pairs.
+          // The same id may have other pairs by another add().
           const isMatch = adds.some((add) => add.id === id && add.pairs.some((pair) => pair[1] === value))
           if (isMatch) assert.ok(found.mayMatch(id), `missed: ${id} with ${JSON.stringify(pairs)}`)
           else assert.ok(others.mayMatch(id), `missed: ${id} without ${value}`)
@@ -69,7 +69,7 @@ for (const options of setups) {
   })
 }
 
-/** Of an id whose positions are its hash: those of a structure that has no other. */
+/** Positions of an id that depend on its hash: those in use in a structure that has no other id. */
 function positionsOf(id: Id, options: ShardedBloomOptions): readonly number[] {
   const alone = new ShardedBloom(options)
   alone.add(id, [])

@@ -1,4 +1,4 @@
-/** stats() says what is there: bytes as they are stored, documents as they are live. */
+/** stats() reports the bytes that are stored, and the documents that are live. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
@@ -7,7 +7,7 @@ import { IndexHarness } from '../support/index-harness.ts'
 
 const tweets = [...generateTweets({ count: 9000 })]
 
-/** Of the records of some areas, without their checksums. */
+/** Bytes of the records of some areas, without their checksums. */
 function storedBytes(harness: IndexHarness, ...areas: number[]): number {
   return areas
     .flatMap((area) => harness.records.keysOf(area))
@@ -30,7 +30,7 @@ function checkBytes(harness: IndexHarness): void {
 }
 
 for (const segmentDocuments of [512, 2048, 16_384]) {
-  test(`bytes are those of the records, ${segmentDocuments} documents a segment`, async () => {
+  test(`stats() counts the bytes of the records, with ${segmentDocuments} documents a segment`, async () => {
     const harness = await IndexHarness.open({ segmentDocuments })
     for (let begin = 0; begin < tweets.length; begin += 1500) {
       await harness.insert(tweets.slice(begin, begin + 1500))

@@ -1,4 +1,4 @@
-/** The open segment is read when it is first needed: once, and not after the index was closed. */
+/** The stored open segment is read only when it is first needed, once, and not after the index was closed. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
@@ -20,7 +20,7 @@ async function closedHarness(documents = 650): Promise<IndexHarness> {
   return harness
 }
 
-/** Keys that were asked for. */
+/** Collects the areas of the keys that are read. */
 function watch(harness: IndexHarness): number[] {
   const areas: number[] = []
   const get = harness.records.get.bind(harness.records)
@@ -31,7 +31,7 @@ function watch(harness: IndexHarness): number[] {
   return areas
 }
 
-test('opening and closing read no rows', async () => {
+test('opening and closing an index reads no rows', async () => {
   const harness = await closedHarness()
   const areas = watch(harness)
   await harness.open()
@@ -40,7 +40,7 @@ test('opening and closing read no rows', async () => {
   assert.not.ok(areas.includes(IndexArea.chunkPrivate))
 })
 
-test('questions asked at once read the segment once', async () => {
+test('concurrent evaluations read the segment only once', async () => {
   const harness = await closedHarness()
   const areas = watch(harness)
   harness.records.isAsync = true
@@ -54,7 +54,7 @@ test('questions asked at once read the segment once', async () => {
 
 for (const documents of [650, 1300]) {
   const what = documents > maxYoungDocuments ? 'rows' : 'signatures'
-  test(`documents are added after ${documents} that were there, of which ${what} are kept`, async () => {
+  test(`documents can be added after ${documents} stored ones, kept as ${what}`, async () => {
     const harness = await closedHarness(documents)
     await harness.open()
     await harness.check(filters)
@@ -69,7 +69,7 @@ for (const documents of [650, 1300]) {
   })
 }
 
-test('an index that is closed while a question reads the segment gives its memory back', async () => {
+test('an index that is closed while an evaluation reads the segment releases its memory', async () => {
   const before = rowMemory().freeFrames
   const harness = await closedHarness()
   harness.records.isAsync = true

@@ -1,4 +1,4 @@
-/** The false positives that the mathematics of docs/tuning.md predicts are those that are observed. */
+/** The false positives predicted by the formulas of docs/tuning.md agree with the observed ones. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
@@ -23,14 +23,14 @@ function assertClose({ predicted, observed, falsePositives }: Comparison, what: 
 const rows = rowGrid.map((point) => ({ point, comparison: compareRows(point, seed) }))
 
 for (const shape of ['even', 'uneven', 'mixed'] satisfies ShapeName[]) {
-  test(`rows over ${shape} documents: within 20 % of the prediction from the histogram, over the whole grid`, () => {
+  test(`rows of ${shape} documents have within 20 % of the false positives predicted from the histogram`, () => {
     for (const { point, comparison } of rows) {
       if (point.shape === shape) assertClose(comparison, JSON.stringify(point))
     }
   })
 }
 
-test('the mean of pairs per document predicts even documents, and is many times too low for mixed ones', () => {
+test('predictions from the mean of pairs per document fit even documents, and are far too low for mixed ones', () => {
   for (const { point, comparison } of rows) {
     const { byMean, observed } = comparison
     if (point.shape === 'even') assert.ok(Math.abs(observed / byMean - 1) <= tolerance, JSON.stringify(point))
@@ -38,7 +38,7 @@ test('the mean of pairs per document predicts even documents, and is many times 
   }
 })
 
-test('the plain structure: within 20 % of the prediction that knows documents share positions', () => {
+test('the plain structure has within 20 % of the false positives predicted with shared positions', () => {
   for (const point of plainGrid) assertClose(comparePlain(point, seed), JSON.stringify(point))
 })
 

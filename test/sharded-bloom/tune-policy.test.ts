@@ -1,4 +1,4 @@
-/** Which candidate is taken, by cases: pure policy, no index. */
+/** Which candidate is chosen, by cases; the policy alone, without an index. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { candidateGrid } from '../../src/sharded-bloom/tune/candidates.ts'
@@ -36,94 +36,106 @@ const ladder = [contender(100, 1), contender(80, 10), contender(60, 100), conten
 
 const cases: readonly Case[] = [
   {
-    claim: 'a target: the smallest that keeps it',
+    claim: 'with a target, the smallest candidate that meets it is chosen',
     contenders: ladder,
     goal: target(100),
     taken: 2,
     ground: 'smallest'
   },
   {
-    claim: 'a target that is just missed is missed',
+    claim: 'a candidate that misses the target narrowly is not chosen',
     contenders: ladder,
     goal: target(99),
     taken: 1,
     ground: 'smallest'
   },
   {
-    claim: 'a target that none keeps: the most exact',
+    claim: 'if no candidate meets the target, the most exact is chosen',
     contenders: ladder,
     goal: target(0.1),
     present: 3,
     taken: 0,
     ground: 'target-missed'
   },
-  { claim: 'a budget: the most exact that fits', contenders: ladder, goal: budget(79), taken: 2, ground: 'most-exact' },
   {
-    claim: 'a budget that none fits: the smallest',
+    claim: 'with a budget, the most exact candidate within it is chosen',
+    contenders: ladder,
+    goal: budget(79),
+    taken: 2,
+    ground: 'most-exact'
+  },
+  {
+    claim: 'if no candidate is within the budget, the smallest is chosen',
     contenders: ladder,
     goal: budget(39),
     taken: 3,
     ground: 'budget-missed'
   },
-  { claim: 'both: the smallest within both', contenders: ladder, goal: both(50, 90), taken: 1, ground: 'smallest' },
   {
-    claim: 'both, not to be had: the budget holds, the target gives way',
+    claim: 'with both, the smallest candidate within both is chosen',
+    contenders: ladder,
+    goal: both(50, 90),
+    taken: 1,
+    ground: 'smallest'
+  },
+  {
+    claim: 'if target and budget exclude each other, the budget is kept',
     contenders: ladder,
     goal: both(5, 70),
     taken: 2,
     ground: 'target-missed'
   },
   {
-    claim: 'both, and no budget can be kept',
+    claim: 'with both, if no candidate is within the budget, the smallest is chosen',
     contenders: ladder,
     goal: both(5, 10),
     taken: 3,
     ground: 'budget-missed'
   },
   {
-    claim: 'up to a tenth more bytes is worth fewer reads',
+    claim: 'up to a tenth more bytes are accepted for fewer reads',
     contenders: [contender(200, 1), contender(80, 10, 300), contender(87, 10, 40), contender(95, 1, 10)],
     goal: target(20),
     taken: 2,
     ground: 'smallest'
   },
   {
-    claim: 'of those that read as much the smaller one',
+    claim: 'of candidates with equally many reads, the smaller one is chosen',
     contenders: [contender(200, 1), contender(85, 10, 50), contender(80, 12, 50)],
     goal: target(20),
     taken: 2,
     ground: 'smallest'
   },
   {
-    claim: 'what is in force stays when it is as good',
+    claim: 'the current parameters stay if they are about as good',
     contenders: [contender(82, 10, 54), contender(80, 12, 50)],
     goal: target(20),
     taken: 0,
     ground: 'present'
   },
   {
-    claim: 'what is in force goes when a change saves more than 3 % of the bytes',
+    claim: 'the current parameters are replaced if that saves more than 3 % of the bytes',
     contenders: [contender(83, 10, 54), contender(80, 12, 50)],
     goal: target(20),
     taken: 1,
     ground: 'smallest'
   },
   {
-    claim: 'what is in force goes when it misses the target, however good it is otherwise',
+    claim: 'the current parameters are replaced if they miss the target, however good they are otherwise',
     contenders: [contender(40, 21), contender(80, 12)],
     goal: target(20),
     taken: 1,
     ground: 'smallest'
   },
   {
-    claim: 'rates that differ by chance count as equal: the smaller one',
+    claim: 'of candidates whose rates differ by no more than chance, the smaller one is chosen',
     contenders: [contender(100, 20), contender(79, 10), contender(60, 10.9)],
     goal: budget(100),
     taken: 2,
     ground: 'most-exact'
   },
   {
-    claim: 'what is in force stays within a budget when nothing is more exact',
+    claim: 'with a budget, the current parameters stay if none are more exact',
     contenders: [contender(81, 10.5), contender(80, 10)],
     goal: budget(100),
     taken: 0,
@@ -135,12 +147,12 @@ for (const { claim, contenders, goal, present = 0, taken, ground } of cases) {
   test(claim, () => assert.equal(choose(contenders, goal, present), { taken, ground }))
 }
 
-test('on the frontier are those to which none is superior in both', () => {
+test('the frontier consists of the candidates that no other one surpasses in both bytes and rate', () => {
   const contenders = [contender(50, 10), contender(40, 20), contender(45, 20), contender(60, 11), contender(60, 5)]
   assert.equal(frontierOf(contenders), [1, 0, 4])
 })
 
-test('the shortlist begins with what is in force and what would win, and goes on around it', () => {
+test('the shortlist starts with the current parameters and the likely choice, and continues around that', () => {
   const contenders = [contender(99, 1, 999), ...ladder.slice(1), contender(79, 5, 400), contender(30, 9999)]
   const list = shortlist(contenders, target(10), 0, 4)
   assert.equal(list.slice(0, 2), [0, 1])
@@ -149,7 +161,7 @@ test('the shortlist begins with what is in force and what would win, and goes on
   assert.is(new Set(list).size, 4)
 })
 
-test('the grid holds what is in force once, first, and nothing twice', () => {
+test('the grid starts with the current parameters and contains no duplicates', () => {
   const { rangeCodes: _, ...present } = { ...checkTuning({}), rowsPerPair: 8, segmentDocuments: 65_536 }
   const grid = candidateGrid(present)
   assert.is(grid[0], present)

@@ -1,4 +1,4 @@
-/** What is predicted of a candidate is what an index built of it measures; what is chosen outlives the index. */
+/** Predictions for a candidate agree with measurements of an index built with it; a choice outlives the index. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
@@ -15,7 +15,7 @@ import { IndexHarness, RecordMap } from '../support/index-harness.ts'
 const present: IndexTuning = { ...checkTuning({}), segmentDocuments: 16_384, hash: 'murmur' }
 const documents = [...generateTweets({ count: 3000, seed: 7 })] as unknown as Document[]
 
-/** Enough where nothing is counted. */
+/** Enough for tests that count nothing. */
 const few = documents.slice(0, 512)
 
 const query = (filter: Document, weight = 1): TuneQuery => ({ bounds: compileFilter(filter).bounds, weight })
@@ -23,13 +23,13 @@ const query = (filter: Document, weight = 1): TuneQuery => ({ bounds: compileFil
 function assertPredicted({ predicted, measured, ...choice }: TuneChoice): void {
   const what = JSON.stringify({ ...choice, predicted, measured })
   assert.ok(Math.abs(predicted.bytesPerDocument / measured.bytesPerDocument - 1) < 0.1, what)
-  // Five standard deviations, and a fifth for what the probes happen to be.
+  // Five standard deviations, and a fifth for the choice of probes.
   const expected = (predicted.falsePositiveRate * measured.falsePositives) / measured.falsePositiveRate
   if (!measured.isTelling) return
   assert.ok(Math.abs(measured.falsePositives - expected) < 5 * Math.sqrt(expected) + 0.2 * expected, what)
 }
 
-test('without queries, probes tell: bytes and false positives of every choice are as predicted', async () => {
+test('without queries, probes are used, and every choice has the predicted bytes and false positives', async () => {
   const tuned = await tuneIndex({ documents, queries: [], present, goal: { targetFpr: 1e-3 } })
   assert.ok(tuned.queries.areProbes)
   assert.ok(tuned.considered >= 180)
@@ -39,7 +39,7 @@ test('without queries, probes tell: bytes and false positives of every choice ar
   assert.ok(tuned.choices[0]!.isPresent)
 })
 
-test('a looser target takes fewer bytes, a smaller budget more false positives', async () => {
+test('a looser target takes fewer bytes, and a larger budget allows fewer false positives', async () => {
   const taken = async (goal: { targetFpr?: number; bytesPerDocument?: number }): Promise<TuneChoice> => {
     const { choices, taken } = await tuneIndex({ documents: few, queries: [], present, goal })
     return choices[taken]!
@@ -53,7 +53,7 @@ test('a looser target takes fewer bytes, a smaller budget more false positives',
   assert.ok(bought.predicted.falsePositiveRate < loose.predicted.falsePositiveRate)
 })
 
-test('fingerprints are recommended where few may be fetched in vain, at the bytes and reads that were predicted', async () => {
+test('fingerprints are recommended for a low target, and take the predicted bytes', async () => {
   const { choices, taken } = await tuneIndex({ documents, queries: [], present, goal: { targetFpr: 2e-5 } })
   const [now] = choices
   assert.is(now!.tail, 'bloom')
@@ -65,7 +65,7 @@ test('fingerprints are recommended where few may be fetched in vain, at the byte
   assert.ok(predicted.reads < now!.predicted.reads)
 })
 
-test('queries that rows cannot help have no false positives of rows: candidates they always have do not count', async () => {
+test('queries that hashed rows cannot help have no false positives', async () => {
   const queries = [
     query({ text: { $regex: 'a' } }),
     query({ lang: 'en' }),
@@ -79,7 +79,7 @@ test('queries that rows cannot help have no false positives of rows: candidates 
   }
 })
 
-test('negation of a hashed pair costs what it cannot exclude, predicted to the document', async () => {
+test('the false positives of a negated hashed pair, which excludes no document, are predicted exactly', async () => {
   const name = (documents[17] as { user?: { screen_name?: string } }).user!.screen_name!
   const having = documents.filter(
     (document) => (document as { user: { screen_name: string } }).user.screen_name === name
@@ -92,7 +92,7 @@ test('negation of a hashed pair costs what it cannot exclude, predicted to the d
   assert.ok(Math.abs(now!.predicted.falsePositiveRate * documents.length - having.length) < 1e-3)
 })
 
-test('the same documents and queries give the same choices', async () => {
+test('the same documents and queries lead to the same choices', async () => {
   const run = async () => {
     const { choices, taken } = await tuneIndex({
       documents: few,
@@ -108,7 +108,7 @@ test('the same documents and queries give the same choices', async () => {
   assert.equal(await run(), await run())
 })
 
-test('an abort ends it', async () => {
+test('tuneIndex() can be aborted', async () => {
   const controller = new AbortController()
   const tuning = tuneIndex({ documents, queries: [], present, goal: { targetFpr: 1e-4 }, signal: controller.signal })
   setTimeout(() => controller.abort(), 50)
@@ -120,7 +120,7 @@ test('an abort ends it', async () => {
   }
 })
 
-test('a choice is read back; what is not one changes nothing', async () => {
+test('a stored choice is read back, and a malformed one is ignored', async () => {
   const store = new RecordMap()
   assert.is(await readChoice(store), undefined)
   for (const tail of ['bloom', 'fingerprint'] as const) {
@@ -134,7 +134,7 @@ test('a choice is read back; what is not one changes nothing', async () => {
   }
 })
 
-test('a tail that is chosen is that of segments to come, and of all once they are built again; the option prevails', async () => {
+test('a chosen tail applies to later segments, and to all after a rebuild; the option takes precedence', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 2048 })
   const tails = (of = harness): readonly string[] => of.index.stats().parameters.map(({ tail }) => tail)
   const asked = [compileFilter({ id_str: (documents[5] as { id_str?: string }).id_str }), compileFilter({ lang: 'en' })]
@@ -167,7 +167,7 @@ test('a tail that is chosen is that of segments to come, and of all once they ar
   await other.close()
 })
 
-test('segments to come get their parameters by the choice, before and after a reopen; spelled-out options prevail', async () => {
+test('a choice applies to later segments, before and after a reopen; explicit options take precedence', async () => {
   const insert = (harness: IndexHarness, from: number) => harness.insert(documents.slice(from, from + 2048))
   const harness = await IndexHarness.open({ segmentDocuments: 2048 })
   await insert(harness, 0)

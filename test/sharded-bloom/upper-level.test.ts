@@ -1,4 +1,4 @@
-/** The upper level leaves few groups of an absent or rare value, and never leaves out one that has it. */
+/** The upper level leaves few groups for an absent or rare value, and never excludes one that has it. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
@@ -31,9 +31,9 @@ async function open(segmentDocuments: number, reopenAt?: number): Promise<IndexH
 
 interface Found {
   readonly candidates: readonly number[]
-  /** Segments of which any row was read. */
+  /** Segments with any row that was read. */
   readonly read: number
-  /** Segments that are not passed over, now that what they need is in memory. */
+  /** Segments that are not skipped although everything needed is in memory. */
   readonly left: number
 }
 
@@ -53,9 +53,9 @@ async function ask(harness: IndexHarness, filter: Document): Promise<Found> {
   return { candidates, read, left }
 }
 
-// Groups of 128 documents, of which parts of rows are read, and of 16, where whole rows are.
+// Groups of 128 documents, for which parts of rows are read, and of 16, for which complete rows are.
 for (const segmentDocuments of [4096, 512]) {
-  test(`what is there is found, what is not is seldom looked for, in segments of ${segmentDocuments}`, async () => {
+  test(`existing values are found, and few rows are read for absent ones, in segments of ${segmentDocuments}`, async () => {
     const harness = await open(segmentDocuments)
     assert.ok(harness.index.stats().bytes.upperLevel > 0)
     const sealed = harness.index.stats().parameters.filter((segment) => segment.sealed).length
@@ -76,8 +76,8 @@ for (const segmentDocuments of [4096, 512]) {
     }
     const asked = Math.ceil(count / 41)
     assert.ok(found < asked, `${found} false candidates of ${asked} absent values`)
-    // Segments without an upper level are the first one, where it was never tuned, and the open one.
-    // Where groups are so small that whole rows are read, nothing is looked at before.
+    // Segments without an upper level are the first one, if it was never tuned, and the open one.
+    // Where groups are so small that complete rows are read, nothing is examined before.
     const most = segmentDocuments === 4096 ? found : read
     assert.ok(left <= most, `${left} segments are not passed over, of ${read} with rows that were read`)
     assert.ok(read < asked * (2 + 0.6 * sealed), `${read} segments read for ${asked} values, ${sealed} sealed`)
@@ -92,9 +92,9 @@ function recordsOf(harness: IndexHarness, area: IndexArea, first: number): Map<s
   return new Map(keys.map((key) => [key, Buffer.from(harness.records.records.get(key) ?? []).toString('hex')]))
 }
 
-// The second segment is closed and opened within a group, between two groups, and more than once.
+// The second segment is reopened within a group, between two groups, and more than once.
 for (const reopenAt of [[5003], [4096 + 1024], [4200, 4300, 6000, 8000]]) {
-  test(`a segment reopened at ${reopenAt} has the upper level that it has otherwise`, async () => {
+  test(`a segment reopened at ${reopenAt} gets the same upper level as otherwise`, async () => {
     const straight = await open(4096)
     const reopened = await IndexHarness.open({ segmentDocuments: 4096, seed: { lo: 7, hi: 11 } })
     let from = 0
@@ -114,7 +114,7 @@ for (const reopenAt of [[5003], [4096 + 1024], [4200, 4300, 6000, 8000]]) {
   })
 }
 
-test('groups that were filled before a reopen are never left out, whether their chunks are there or not', async () => {
+test('groups filled before a reopen are never excluded, even if their chunks are lost', async () => {
   for (const isLost of [false, true]) {
     const harness = await open(4096, 10_000)
     await harness.close()
@@ -130,7 +130,7 @@ test('groups that were filled before a reopen are never left out, whether their 
   }
 })
 
-test('a negation is not bounded by groups', async () => {
+test('a negation is not limited to groups', async () => {
   const harness = await open(4096)
   assert.is((await ask(harness, { unique: { $ne: 'u5' } })).candidates.length, count)
   assert.is((await ask(harness, { $nor: [{ unique: 'u5' }, { unique: 'absent' }] })).candidates.length, count)
@@ -138,7 +138,7 @@ test('a negation is not bounded by groups', async () => {
   await harness.close()
 })
 
-/** Twice the ordinal of each candidate, plus one where it is certain; as a read walks over segments, or one by one. */
+/** Twice the ordinal of each candidate, plus one if certain; skipping segments as a read does, or one by one. */
 async function walk(harness: IndexHarness, filter: Document, step: 1 | -1, isSkipping: boolean): Promise<number[]> {
   const { view } = harness.snapshot()
   const { bounds } = compileFilter(filter)
@@ -161,7 +161,7 @@ async function walk(harness: IndexHarness, filter: Document, step: 1 | -1, isSki
   return codes.sort((a, b) => a - b)
 }
 
-test('who passes over segments finds the same candidates, whether rows are in memory or not', async () => {
+test('skipping segments leads to the same candidates, whether rows are in memory or not', async () => {
   const harness = await open(4096)
   const removed = Array.from({ length: 2000 }, (_, i) => 3 * i)
   await harness.remove(removed)
@@ -204,7 +204,7 @@ test('who passes over segments finds the same candidates, whether rows are in me
 
 const memory = rowMemory()
 
-test('of chunks taken back, what is asked for is there, asked between or after what is added', () => {
+test('restored chunks lead to the same groups, before and after documents are added', () => {
   const segmentDocuments = 4096
   const chunkDocuments = 1024
   const frames = 12
@@ -233,7 +233,7 @@ test('of chunks taken back, what is asked for is there, asked between or after w
     for (const [lo, hi] of hashesOf(position)) assert.is(after.groups(lo, hi), before.groups(lo, hi))
   }
   assert.equal([...after.contents(3 * chunkDocuments)], [...before.contents(3 * chunkDocuments)])
-  // Taken back again, and stored without a question.
+  // Restored again, and stored without being asked.
   const again = builder()
   for (const chunk of [0, 1, 2]) {
     const first = chunk * chunkDocuments
@@ -243,7 +243,7 @@ test('of chunks taken back, what is asked for is there, asked between or after w
   for (const upper of [before, after, again]) upper.free()
 })
 
-test('a chunk is taken back after questions, and after the chunks before it were stored again, as well as before', () => {
+test('a chunk can be restored after groups() was called and previous chunks were stored again', () => {
   const segmentDocuments = 4096
   const chunkDocuments = 1024
   const builder = (): UpperLevelBuilder => new UpperLevelBuilder(memory, segmentDocuments, 4)

@@ -16,7 +16,7 @@ const asked = [
   { nothing: { $exists: false } }
 ].map((filter) => compileFilter(filter))
 
-test('a view survives additions, removals, sealing, checkpoints and new parameters', async () => {
+test('a view stays right through additions, removals, sealing, checkpoints and new parameters', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 2048 })
   const views: IndexSnapshot[] = [harness.snapshot()]
   const step = async (): Promise<void> => {
@@ -43,7 +43,7 @@ test('a view survives additions, removals, sealing, checkpoints and new paramete
   await harness.close()
 })
 
-test('what is added but not committed is in no view', async () => {
+test('documents that are added but not committed are in no view', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   harness.add(many.slice(0, 500))
   const before = harness.snapshot()
@@ -57,7 +57,7 @@ test('what is added but not committed is in no view', async () => {
   await harness.close()
 })
 
-test('candidates once handed out do not change', async () => {
+test('candidates do not change after they were returned', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   harness.add(many.slice(0, 100))
   const candidates = await harness.index.capture(100).evaluate(0, { kind: 'all' })
@@ -72,7 +72,7 @@ test('candidates once handed out do not change', async () => {
   await harness.close()
 })
 
-test('views read while the index maintains itself, rows arriving asynchronously', async () => {
+test('views are sound while maintenance runs and rows arrive asynchronously', async () => {
   const harness = new IndexHarness({ segmentDocuments: 512, cacheBytes: 0 })
   harness.records.isAsync = true
   await harness.open()

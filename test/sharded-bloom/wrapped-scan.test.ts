@@ -1,6 +1,6 @@
 /**
- * Dates and ObjectIds are read from the bytes of their wrappers as they are from objects: the same rows, private rows, columns and
- * samples. Every other wrapper is refused.
+ * Dates and ObjectIds read from the bytes of their wrappers lead to the same rows, private rows and columns as those in
+ * objects. Every other wrapper is refused.
  */
 import { Decimal128, ObjectId } from 'bson'
 import fc from 'fast-check'
@@ -40,7 +40,7 @@ const trees: fc.Arbitrary<Document> = fc.letrec<{ object: Document; value: unkno
   )
 })).object
 
-/** Tweets as an application has them. */
+/** Tweets with dates and ObjectIds, as an application would have them. */
 function dated(count: number): Document[] {
   return [...generateTweets({ count, seed })].map((tweet, i) => ({
     ...tweet,
@@ -58,7 +58,7 @@ for (const [tail, parameters] of Object.entries({ bloom: initial, fingerprint: f
       withPair(tools, each, (pair) => {
         for (const document of list) pair.add(document)
         assert.ok(pair.handled > 2000, `${pair.handled} were scanned`)
-        // The first one has made the scanner that writes; if it is {}, it is scanned all the same.
+        // The writing scanner is created for the first document, which may be scanned, if it is {}, but not written.
         assert.ok(pair.written >= pair.handled - 1, `${pair.written} were scanned while they were written`)
       })
     }
@@ -90,7 +90,7 @@ test('nearly every tweet with dates is scanned, and its dates are columns', () =
   })
 })
 
-test('values that are private are told from others of the same number or the same digits', () => {
+test('private values are distinguished from others with the same number or the same digits', () => {
   const hex = '00112233445566778899aa01'
   const values = [new Date(1), 1, new ObjectId(hex), hex, new Date(0), null, false]
   const documents = values.map((v): Document => ({ v, w: [v, v] }))
@@ -100,12 +100,12 @@ test('values that are private are told from others of the same number or the sam
   })
 })
 
-test("a scanner that goes from segment to segment knows each one's dates", () => {
+test('a scanner that switches between segments scans the dates of each correctly', () => {
   const ingest = tools.ingest()
   const writing = tools.ingest()
   const some = dated(600)
   const others = fc.sample(trees, { numRuns: 600, seed: seed + 5 })
-  // What is private in one is not in another, and columns stand in another order.
+  // They have different private pairs, and columns in another order.
   const pairs = [tools.parametersFor(some), initial, tools.parametersFor([...others, ...some])].map(
     (parameters) => new SegmentPair(tools, ingest, parameters, writing)
   )
@@ -123,11 +123,10 @@ test("a scanner that goes from segment to segment knows each one's dates", () =>
   writing.close()
 })
 
-test('lines have the rows of what they hold, in both spellings of a date', () => {
+test('lines of Extended JSON have the rows of their documents, with both spellings of a date', () => {
   withPair(tools, initial, (pair) => {
     let told = 0
     for (const document of fc.sample(trees, { numRuns: 3000, seed: seed + 1 })) {
-      // An ObjectId as _id is written as such; parsed, both are the document.
       const text = stringifyRelaxed(document)
       if (pair.addText(parseJson(text) as Document, encoder.encode(text), 'extended')) told++
     }
@@ -135,7 +134,7 @@ test('lines have the rows of what they hold, in both spellings of a date', () =>
   })
 })
 
-test('what came of a line is told: JSON, or a text with wrappers', () => {
+test('the result of scanning a line says whether it is JSON, or has wrappers', () => {
   const ingest = tools.ingest()
   const segment = tools.open(initial)
   const add = (text: string, form: 'extended' | 'wrapped' | 'json'): unknown => {
@@ -162,7 +161,7 @@ test('what came of a line is told: JSON, or a text with wrappers', () => {
   ingest.close()
 })
 
-test('a date is read as it is parsed, or refused', () => {
+test('a date is refused, or read as parseJson() does', () => {
   const two = fc.integer({ min: 0, max: 99 }).map((n) => String(n).padStart(2, '0'))
   const near = (max: number): fc.Arbitrary<string> => fc.integer({ min: 0, max }).map((n) => String(n).padStart(2, '0'))
   const years = fc.oneof(
@@ -210,14 +209,14 @@ test('a date is read as it is parsed, or refused', () => {
       try {
         document = parseJson(text) as Document
       } catch {
-        // Refused by everybody.
+        // The scanner must refuse it, too.
       }
       if (document === undefined)
         assert.is(pair.ingest.add(pair.scanned, bytes, 0, bytes.length, 'extended'), false, text)
       else if (pair.addText(document, bytes, 'extended')) taken++
     }
     for (const value of fc.sample(fc.oneof(iso, iso, spoilt, longs, others), { numRuns: 6000, seed })) check(value)
-    // Every day of four years and a century.
+    // Every day of four years, and every 13th of a century.
     for (let day = 0; day < 36_525; day += day < 1500 ? 1 : 13) {
       const time = new Date(day * 86_400_000 + day)
       check(JSON.stringify(time))
@@ -227,7 +226,7 @@ test('a date is read as it is parsed, or refused', () => {
   assert.ok(taken > 3000, `${taken} were taken`)
 })
 
-test('what is no wrapper of a date or an ObjectId is refused', () => {
+test('values that only resemble wrappers of dates or ObjectIds are refused', () => {
   const hex = '00112233445566778899aabb'
   const refused = [
     `{"$oid":"${hex.toUpperCase()}"}`,
@@ -277,13 +276,13 @@ test('what is no wrapper of a date or an ObjectId is refused', () => {
         assert.is(pair.ingest.add(pair.scanned, bytes, 0, bytes.length, form), false, `${form}: ${value}`)
       }
     }
-    // Nothing of them is left behind.
+    // They leave nothing behind.
     pair.add({ v: new Date(0) })
     pair.add({ v: Decimal128.fromString('1.5'), w: new Date(1) })
   })
 })
 
-test('changed bytes are refused, or are what they are parsed as', () => {
+test('documents with changed bytes are refused, or read as they are parsed', () => {
   const originals = fc.sample(trees, { numRuns: 400, seed: seed + 2 }).map((document) => stringifyRelaxed(document))
   let state = seed | 1
   const below = (bound: number): number => {

@@ -1,4 +1,4 @@
-/** Columns whose keys nearly grow: what they are sealed as, and what a range over them leaves for candidates. */
+/** Columns whose keys nearly grow: how they are sealed, and how few false candidates a range over them has. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
@@ -22,7 +22,7 @@ function kindsOf(harness: IndexHarness, firstOrdinal: number): Map<string, strin
   return new Map(columns.map(([path, , , kind]) => [path, kind]))
 }
 
-test('keys are sealed as what leaves few candidates for few bytes', async () => {
+test('keys are sealed in the form that leaves few candidates for few bytes', async () => {
   const random = new Random(seed)
   const harness = await IndexHarness.open({ segmentDocuments, rangeCodes: 'all' })
   const documents = Array.from({ length: 2 * segmentDocuments + 1 }, (_, i): Document => {
@@ -45,7 +45,7 @@ test('keys are sealed as what leaves few candidates for few bytes', async () => 
       ['growing', 'growing'],
       ['late', 'zones'],
       ['twice', 'zones'],
-      // Eight series, or nothing but disorder: every zone holds most keys.
+      // Eight series, or complete disorder: every zone spans most keys.
       ['many', 'codes'],
       ['random', 'codes'],
       // A bin for each value: exact.
@@ -58,9 +58,9 @@ test('keys are sealed as what leaves few candidates for few bytes', async () => 
   await harness.close()
 })
 
-test('zones: least and greatest key of every 32 positions, and the documents of the column', async () => {
+test('zones are stored as the least and the greatest key of every 32 positions', async () => {
   const harness = await IndexHarness.open({ segmentDocuments, rangeCodes: 'numbers' })
-  // Nobody has a key in zone 3, and one in 32 is not in the column.
+  // No document has a key in zone 3, and elsewhere one in 32 has none.
   const keyOf = (i: number): number | undefined =>
     i % 32 === 5 || (i % segmentDocuments) >> 5 === 3 ? undefined : 10 * (i ^ 7)
   await harness.insert(Array.from({ length: 2 * segmentDocuments + 1 }, (_, i) => ({ n: keyOf(i) ?? null })))
@@ -80,7 +80,7 @@ test('zones: least and greatest key of every 32 positions, and the documents of 
   await harness.close()
 })
 
-test('zones and growing keys of a segment whose keys take several frames', async () => {
+test('ranges are sound over zones and growing keys that take several frames', async () => {
   const documents = 32_768
   const harness = await IndexHarness.open({ segmentDocuments: documents, rangeCodes: 'numbers' })
   await harness.insert(Array.from({ length: 2 * documents + 1 }, (_, i) => ({ late: i ^ 7, grows: 10 * i })))
@@ -91,7 +91,7 @@ test('zones and growing keys of a segment whose keys take several frames', async
       ['grows', 'growing']
     ])
   )
-  // Behind 512 zones, and behind 1,024 groups, is another frame.
+  // A frame holds 512 zones, or 1,024 groups.
   const starts = [0, 16_000, 16_383, 16_384, 20_000, 32_700].map((start) => documents + start)
   const filters = starts.flatMap((start) => [
     compileFilter({ late: { $gte: start, $lt: start + 100 } }),
@@ -102,14 +102,14 @@ test('zones and growing keys of a segment whose keys take several frames', async
   await harness.close()
 })
 
-test('times a little out of order are cut ranges of, also where documents of all times were replaced', async () => {
+test('ranges of times slightly out of order have few false candidates, even after documents were replaced', async () => {
   const random = new Random(seed)
   const harness = await IndexHarness.open({ segmentDocuments })
   const first = Date.UTC(2026, 10, 1)
   const textOf = (time: number): string => new Date(first + time * 1000).toISOString()
   const times = Array.from({ length: 1400 }, (_, i) => 100 * i + random.below(1500))
   await harness.insert(times.map((time) => ({ at: textOf(time) })))
-  // The first segment of a collection has no columns: nothing was known yet.
+  // The first segment of a collection has no columns, because nothing was known yet.
   await harness.rebuild()
   const filters = Array.from({ length: 20 }, (_, i) => {
     const from = 60_000 + 1_000 * i
@@ -122,7 +122,7 @@ test('times a little out of order are cut ranges of, also where documents of all
   const early = await candidatesOf()
   assert.ok(early < 24, `${early} false candidates`)
 
-  // One after the other, from anywhere.
+  // Documents anywhere are replaced one by one.
   for (let round = 0; round < 1100; round++) {
     const ordinal = random.below(1400)
     await harness.remove([ordinal])
