@@ -1,6 +1,6 @@
 /**
- * Bounds are written against a description of the pairs a document has (test/support/reference-pairs.ts). The index
- * must emit exactly those, or bounds that are sound on paper lose documents.
+ * Bounds rely on a description of the pairs that a document has (test/support/reference-pairs.ts). The index must emit
+ * exactly those; otherwise bounds that are sound in theory would lose documents.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -13,7 +13,7 @@ import { referencePairs } from '../support/reference-pairs.ts'
 
 const seed = testSeed()
 
-test('the index emits the pairs that bounds count on, and marks the documents they do not describe', () => {
+test('the index emits the pairs that bounds rely on, and marks irregular keys', () => {
   const flattener = new Flattener(createHasher('murmur'), { lo: 1, hi: 2 })
   fc.assert(
     fc.property(documents(adversarial), (document) => {

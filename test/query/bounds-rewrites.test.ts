@@ -5,7 +5,7 @@ import type { PairExpression } from '../../src/model/pairs.ts'
 import { typeNames } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 
-/** One line per expression: `[l … u]` for bounds, `_` none, `*` all. */
+/** Shows an expression on one line: `[lower … upper]` for bounds, `_` for none, `*` for all. */
 function show(expression: PairExpression): string {
   switch (expression.kind) {
     case 'all':
@@ -117,7 +117,7 @@ const rewrites: readonly (readonly [filter: unknown, bounds: string])[] = [
   [{ '': 1 }, '[_ … *]'],
   [{ $where: () => true }, '[_ … *]'],
   [{ a: { $type: 'undefined' } }, '_'],
-  // What schemas imply.
+  // Conditions implied by schemas.
   [{ $jsonSchema: {} }, '[_ … *]'],
   [{ $jsonSchema: { required: ['a'] } }, '(E|a & [_ … *])'],
   [{ $jsonSchema: { required: ['a'], properties: { a: { type: 'string' } } } }, '(E|a & T|a|string & [_ … *])'],
@@ -182,7 +182,7 @@ test('$in of very many values is bounded by their types', () => {
   )
 })
 
-test('ids are named when only documents with those ids can match', () => {
+test('a compiled filter has ids when only documents with those ids can match', () => {
   const id = new ObjectId()
   const cases: readonly (readonly [filter: unknown, ids: readonly unknown[] | undefined])[] = [
     [{ _id: 5 }, [5]],
@@ -209,7 +209,7 @@ test('ids are named when only documents with those ids can match', () => {
   for (const [filter, ids] of cases) assert.equal(compileFilter(filter).ids, ids, filterText(filter))
 })
 
-test('explain() can name what pairs cannot narrow', () => {
+test('a compiled filter lists the conditions that bounds cannot express, for explain()', () => {
   const filter = {
     $where: () => true,
     'a.b': { $mod: [2, 0] },

@@ -1,5 +1,5 @@
 /**
- * lower ⊆ matches ⊆ upper, over random documents and filters, for an index that errs as much as it may.
+ * lower ⊆ matches ⊆ upper over random documents and filters, for an index that errs as much as it is allowed to.
  */
 import { Code, Decimal128 } from 'bson'
 import fc from 'fast-check'
@@ -80,7 +80,7 @@ test('bounds hold for plain documents, and decide most of them', () => {
   assert.ok(tally.excluded > 0.4 * (tally.pairs - tally.matches), 'upper bounds are worth having')
 })
 
-/** Cases that broke an evaluation once, here or in the prototype. */
+/** Cases that failed once, here or in the prototype. */
 const regressions: readonly (readonly [name: string, filter: Document, document: Document])[] = [
   ['a position is not any element', { 'a.0': 1 }, { a: [2, 1] }],
   ['arrays in arrays hide what the index sees', { 'a.b': { $exists: false } }, { a: [[{ b: 1 }]] }],

@@ -1,4 +1,4 @@
-/** The test of bytes never rules out a document that matches, whatever else lies in the buffer and in which order. */
+/** The test of bytes never rules out a matching document, whatever else is in the buffer and in whatever order. */
 import { BSONRegExp } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -49,7 +49,7 @@ const textDocuments = fc.record({
   t: fc.record({ u: text })
 })
 
-/** Every character of a string escaped, as a line that was imported may have them. */
+/** Escapes some characters, as imported lines may. */
 function escaped(record: string): string {
   return record.replace(/th|ab|\//g, (found) =>
     found === '/' ? '\\/' : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}${found.slice(1)}`
@@ -67,14 +67,14 @@ function check(filter: object, records: readonly string[]): void {
   for (const record of records) {
     const part = Buffer.from(record)
     places.push({ start: end, end: end + part.length, isMatch: matches(decodeRecord(record)) })
-    // What lies between records is not looked at.
+    // Bytes between records must be ignored.
     parts.push(part, Buffer.from('thor'))
     end += part.length + 4
   }
   const own = Buffer.concat(parts)
   const shared = new Uint8Array(new SharedArrayBuffer(own.length))
   shared.set(own)
-  // Two views of one memory, of which the first is elsewhere.
+  // Two views of the same memory; the first one is filled later.
   const memory = new Uint8Array(2 * own.length + 7)
   const [front, back] = [memory.subarray(0, own.length), memory.subarray(own.length + 7)]
   back.set(own)
@@ -88,13 +88,13 @@ function check(filter: object, records: readonly string[]): void {
     for (const bytes of [own, shared, front, back]) {
       if (bytes === back) front.fill(0)
       for (const place of order) {
-        // The records of a block come when it is decompressed: after those before it were looked at.
+        // Records of a block appear when it is decompressed, after those of previous blocks were tested.
         if (bytes === front) front.set(own.subarray(place.start, place.end), place.start)
         ask(test, bytes, place)
       }
     }
   }
-  // What a block holds beside a record never changes the answer for the record.
+  // The other contents of a block never change the answer for a record.
   for (const perBlock of [1, 2, 3, places.length]) {
     const [alone, inBlocks] = [byteTest(), byteTest()]
     for (let first = 0; first < places.length; first += perBlock) {
@@ -106,18 +106,18 @@ function check(filter: object, records: readonly string[]): void {
       const isMatchInside = inBlock.some(({ isMatch }) => isMatch)
       for (const test of [inBlocks, alone]) {
         assert.ok(test.mayHold(block) || !isMatchInside, 'a block with a match may hold one')
-        // Another object with the same bytes is searched again, with what is known of them or without.
+        // Another object with the same bytes is searched again, with or without marks.
         assert.is(test.mayHold({ ...block }), test.mayHold(block))
         assert.is(test.mayHold({ ...block, marks: 0 }), test.mayHold(block))
       }
-      // A record of a memtable comes in between.
+      // A record of a memtable, without a block, comes in between.
       const { start, end } = places[0]!
       assert.is(inBlocks.mayMatch(own, start, end), alone.mayMatch(own, start, end))
     }
   }
 }
 
-test('nothing that matches is ruled out: words, escapes, other scripts, wrapped records', () => {
+test('no match is ruled out: words, escapes, other scripts, wrapped records', () => {
   fc.assert(
     fc.property(textFilters, fc.array(textDocuments, { maxLength: 6 }), (filter, list) => {
       const records = list.map((document) => encodeRecord(document, isPlainJson(document)))
@@ -129,7 +129,7 @@ test('nothing that matches is ruled out: words, escapes, other scripts, wrapped 
   assert.ok(ruledOut > 1000)
 })
 
-test('nothing that matches is ruled out: adversarial documents and filters', () => {
+test('no match is ruled out: adversarial documents and filters', () => {
   const cases = fc.tuple(filters(adversarial, 2), fc.array(documents(adversarial), { minLength: 4, maxLength: 4 }))
   fc.assert(
     fc.property(cases, ([filter, list]) => {
@@ -142,7 +142,7 @@ test('nothing that matches is ruled out: adversarial documents and filters', () 
   )
 })
 
-test('a stored pattern is found by its source, whatever white space its option takes away', () => {
+test('a stored pattern is found by an equal one, even if its x option ignores white space', () => {
   const patterns = [
     new BSONRegExp('ab cd', 'x'),
     new BSONRegExp('(?x)ab cd', ''),
@@ -157,7 +157,7 @@ test('a stored pattern is found by its source, whatever white space its option t
   }
 })
 
-test('conditions that no literal follows from have no test of bytes', () => {
+test('filters that imply no literal have no test of bytes', () => {
   for (const filter of [
     { a: /thor/i },
     { a: /a|b/ },
@@ -170,7 +170,7 @@ test('conditions that no literal follows from have no test of bytes', () => {
   }
 })
 
-test('a block is searched once, however many records it has and often it is asked about; later for the word alone', () => {
+test('a block is searched once for all its records, and by later filters only for the word', () => {
   const record = '{"_id":1,"s":"odin"}'
   const count = 50
   const bytes = Buffer.from(record.repeat(count))
@@ -194,7 +194,7 @@ test('a block is searched once, however many records it has and often it is aske
     }
     return searches
   }
-  // The word, and an escape.
+  // For the word, and for an escape.
   assert.is(ask(/thor/), 2)
   assert.is(ask(/loki/), 1)
 })

@@ -1,6 +1,6 @@
 /**
- * By a collation strings compare as its language has it, wherever they stand. Of letters a to c, English without case is the order
- * of code points after all were made small ones: that is the oracle.
+ * With a collation, strings compare by the rules of its language wherever they occur. For the letters a to c, English
+ * without case is the order of code points after conversion to lower case, which serves as the oracle.
  */
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -35,7 +35,7 @@ function small(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, small(inner)]))
 }
 
-test('filters decide as if all letters were small; bounds and what rules stored texts out are sound', () => {
+test('filters match as if all letters were lower case, and their bounds and prefilters are sound', () => {
   let matched = 0
   fc.assert(
     fc.property(filters(letters), fc.array(documents(letters), { minLength: 4, maxLength: 4 }), (filter, some) => {
@@ -57,7 +57,7 @@ test('filters decide as if all letters were small; bounds and what rules stored 
   assert.ok(matched > 1000, `${matched} matches`)
 })
 
-test('sorts, too, and documents that it calls equal keep their order', () => {
+test('sorts compare as if all letters were lower case, and keep equal documents in order', () => {
   const sorts = fc.constantFrom<Record<string, 1 | -1>>({ a: 1 }, { a: -1 }, { 'a.b': 1 }, { 'b.a': -1 })
   fc.assert(
     fc.property(sorts, fc.array(documents(letters), { maxLength: 12 }), (spec, some) => {
@@ -74,7 +74,7 @@ test('sorts, too, and documents that it calls equal keep their order', () => {
   )
 })
 
-test('comparisons of whole values are those of the values with small letters; names of fields stay as they are', () => {
+test('objects and arrays compare as if their strings were lower case; field names keep their case', () => {
   fc.assert(
     fc.property(values(letters, 3), values(letters, 3), (a, b) => {
       assert.is(Math.sign(compareValues(a, b, withoutCase)), Math.sign(compareValues(small(a), small(b))))
@@ -103,14 +103,14 @@ const updateCases: readonly (readonly [update: object, before: Document, after: 
   [{ $max: { t: 'B' } }, { t: 'a' }, { t: 'B' }]
 ]
 
-test('operators of an update that compare follow it', () => {
+test('update operators that compare values use the collation', () => {
   for (const [update, before, after] of updateCases) {
     const collated = compileUpdate(update, { order: withoutCase })
     assert.equal(collated(before, { isInsert: false, now }), after, JSON.stringify(update))
   }
 })
 
-test('so do array filters, and what the positional $ means', () => {
+test('array filters, the positional $ and projections of elements use the collation', () => {
   const document = {
     t: ['x', 'A', 'a'],
     d: [
@@ -150,7 +150,7 @@ const orders: readonly (readonly [collation: object, sorted: readonly string[], 
     [{ locale: 'en', normalization: true }, ['a'], ['\u00e1', 'a\u0301']]
   ]
 
-test('what the options ask for', () => {
+test('collation options have the documented effect', () => {
   for (const [collation, sorted, equal] of orders) {
     const order = parseCollation(collation)!
     for (const [i, text] of sorted.entries()) {
@@ -184,7 +184,7 @@ const refused: readonly (readonly [collation: unknown, codeName: string, option:
   [{ locale: 'en', numeric: true }, 'FailedToParse', 'collation.numeric']
 ]
 
-test('what is no collation is refused, by its option', () => {
+test('an invalid collation is refused, and the error names the option', () => {
   for (const [collation, codeName, option] of refused) {
     try {
       parseCollation(collation)
@@ -198,7 +198,7 @@ test('what is no collation is refused, by its option', () => {
   }
 })
 
-test('without one strings compare by code point', () => {
+test('without a collation, strings compare by code point', () => {
   assert.ok(compareStrings('B', 'a') < 0)
   assert.not(compileFilter({ a: 'A' }).matches({ a: 'a' }))
   assert.not(compileSort({ a: 1 }).isCollated)

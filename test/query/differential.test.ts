@@ -1,8 +1,8 @@
 /**
- * Our matcher against npm mingo and sift on random JSON: every disagreement is a known error of theirs.
+ * Compares our matcher with npm mingo and sift on random JSON: every disagreement must be a known error of theirs.
  *
- * A disagreement about a compound filter has to come down to a disagreement about one operator on one path, alone, on
- * the same document (or on one element of it, below `$elemMatch`); that one has to be in known-disagreements.ts.
+ * A disagreement about a compound filter must be caused by a disagreement about one operator on one path alone, on the
+ * same document (or one element of it, below `$elemMatch`), which must be listed in known-disagreements.ts.
  */
 import { inspect } from 'node:util'
 import fc from 'fast-check'
@@ -15,7 +15,7 @@ import { compileFilter } from '../../src/query/filter.ts'
 import { documents, type FilterObject, filters, plain, testSeed } from '../support/arbitraries.ts'
 import { type Condition, type Disagreement, knownDisagreements, type Library } from './known-disagreements.ts'
 
-// Fixed unless asked otherwise: a new error found in one of the libraries must not fail an unrelated change.
+// Fixed by default, since a new error found in one of the libraries must not fail an unrelated change.
 const seed = testSeed(20_260_401)
 const cases = Number(process.env.PETALDB_CASES ?? 4000)
 const documentsPerCase = 5
@@ -42,7 +42,7 @@ function isDisputed(library: Library, filter: FilterObject, document: Document):
   return answer(library, filter, document) !== compileFilter(filter).matches(document)
 }
 
-/** The known error that a disagreement comes down to. */
+/** The known error that causes a disagreement. */
 function explain(library: Library, filter: FilterObject, document: Document): Disagreement | undefined {
   if (!isDisputed(library, filter, document)) return undefined
   const conditions = conditionsOf(filter)

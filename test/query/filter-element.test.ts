@@ -25,24 +25,29 @@ testClaims([
     rejects: [{ a: [{ $ref: 'c', $id: 2 }] }, { a: [{ $ref: 'b', $id: 1 }] }, { a: { $ref: 'c', $id: 1 } }]
   },
   {
-    claim: '$exists: true asks for the field, null included',
+    claim: '$exists: true needs the field, which may be null',
     filter: { 'a.b': { $exists: true } },
     matches: [{ a: { b: null } }, { a: [{}, { b: 1 }] }, { a: { b: [] } }],
     rejects: [{ a: {} }, {}, { a: [1] }, { a: [[{ b: 1 }]] }, { a: { b: undefined } }]
   },
   {
-    claim: '$exists: false is its negation',
+    claim: '$exists: false is the negation of $exists: true',
     filter: { 'a.b': { $exists: false } },
     matches: [{}, { a: [] }, { a: [[{ b: 1 }]] }],
     rejects: [{ a: { b: null } }, { a: [{}, { b: 1 }] }]
   },
   {
-    claim: '$exists: 0 and null are false',
+    claim: '$exists treats 0 and null as false',
     filter: { a: { $exists: 0 }, b: { $exists: null } },
     matches: [{}],
     rejects: [{ a: 1 }, { b: 1 }]
   },
-  { claim: '$exists of any other value is true', filter: { a: { $exists: 'no' } }, matches: [{ a: 1 }], rejects: [{}] },
+  {
+    claim: '$exists treats any other value as true',
+    filter: { a: { $exists: 'no' } },
+    matches: [{ a: 1 }],
+    rejects: [{}]
+  },
   {
     claim: '$type: number looks into arrays',
     filter: { a: { $type: 'number' } },
@@ -50,13 +55,13 @@ testClaims([
     rejects: [{ a: ['x'] }, { a: [[1]] }, {}]
   },
   {
-    claim: '$type: array is the array itself, or one inside',
+    claim: '$type: array matches the array itself, or one inside it',
     filter: { a: { $type: 'array' } },
     matches: [{ a: [] }, { a: [[1]] }],
     rejects: [{ a: 1 }]
   },
   {
-    claim: '$type takes a list',
+    claim: '$type accepts a list',
     filter: { a: { $type: ['null', 2] } },
     matches: [{ a: null }, { a: 'x' }],
     rejects: [{}, { a: 1 }]

@@ -43,13 +43,13 @@ testClaims([
     rejects: [{ a: { c: 2, b: 1 } }, { a: { b: 1 } }, { a: { b: 1, c: 2, d: 3 } }]
   },
   {
-    claim: 'operators inside of an object are data',
+    claim: 'operators inside an object are data',
     filter: { a: { b: { $gt: 1 } } },
     matches: [{ a: { b: { $gt: 1 } } }]
   },
   { claim: 'a DBRef is a value', filter: { a: { $ref: 'c', $id: 1 } }, matches: [{ a: { $ref: 'c', $id: 1 } }] },
   {
-    claim: 'an array equals the whole value or an element',
+    claim: 'an array equals the complete value or an element',
     filter: { a: [1, 2] },
     matches: [{ a: [1, 2] }, { a: [[1, 2], 3] }],
     rejects: [{ a: [2, 1] }, { a: [1, 2, 3] }, { a: 1 }, { a: [[[1, 2]]] }]
@@ -79,7 +79,7 @@ testClaims([
     rejects: [{}, { a: 1 }, { a: new MaxKey() }]
   },
   {
-    claim: '$ne is not equal, of every element',
+    claim: '$ne matches if neither the value nor any element is equal',
     filter: { a: { $ne: 1 } },
     matches: [{ a: 2 }, {}, { a: null }, { a: [2] }, { a: [[1]] }],
     rejects: [{ a: 1 }, { a: [1, 2] }]
@@ -91,13 +91,13 @@ testClaims([
     rejects: [{ a: 2 }, {}, { a: null }, { a: [['x']] }]
   },
   {
-    claim: '$in of an array is the array, not its members',
+    claim: '$in of an array matches the array, not its members',
     filter: { a: { $in: [[1]] } },
     matches: [{ a: [1] }],
     rejects: [{ a: 1 }]
   },
   {
-    claim: '$in takes regular expressions',
+    claim: '$in accepts regular expressions',
     filter: { a: { $in: [/^x/, 'b'] } },
     matches: [{ a: 'xy' }, { a: 'b' }, { a: /^x/ }],
     rejects: [{ a: 'y' }]
@@ -118,7 +118,7 @@ testClaims([
   },
   { claim: '$in of nothing matches nothing', filter: { a: { $in: [] } }, rejects: [{}, { a: 1 }, { a: [] }] },
   {
-    claim: '$nin is not $in',
+    claim: '$nin is the negation of $in',
     filter: { a: { $nin: [1, null] } },
     matches: [{ a: 2 }, { a: [2] }, { a: [] }],
     rejects: [{ a: 1 }, {}, { a: [1, 2] }, { a: [null] }]
@@ -133,13 +133,13 @@ testClaims([
     rejects: [{ a: 0 }, { a: '' }, { a: [] }, { a: false }]
   },
   {
-    claim: 'null is found where one element of an array lacks the field',
+    claim: 'null matches if one element of an array lacks the field',
     filter: { 'a.b': null },
     matches: [{ a: [{ b: 1 }, {}] }, { a: 5 }, { a: {} }, {}, { a: null }],
     rejects: [{ a: [{ b: 1 }] }, { a: [] }, { a: [1, 'x'] }, { a: [[{}]] }]
   },
   {
-    claim: '$ne: null asks for a value',
+    claim: '$ne: null needs a value',
     filter: { a: { $ne: null } },
     matches: [{ a: 0 }, { a: [] }],
     rejects: [{}, { a: null }, { a: [null] }]
@@ -151,19 +151,19 @@ testClaims([
     rejects: [{ a: 2 }]
   },
   {
-    claim: '$lte: null is null or missing',
+    claim: '$lte: null matches null and missing',
     filter: { a: { $lte: null } },
     matches: [{}, { a: null }],
     rejects: [{ a: 0 }]
   },
   {
-    claim: '$gte: null is null or missing',
+    claim: '$gte: null matches null and missing',
     filter: { a: { $gte: null } },
     matches: [{}, { a: null }],
     rejects: [{ a: 0 }]
   },
-  { claim: '$lt: null is nothing', filter: { a: { $lt: null } }, rejects: [{}, { a: null }, { a: -1 }] },
-  { claim: '$gt: null is nothing', filter: { a: { $gt: null } }, rejects: [{}, { a: null }, { a: 1 }] }
+  { claim: '$lt: null matches nothing', filter: { a: { $lt: null } }, rejects: [{}, { a: null }, { a: -1 }] },
+  { claim: '$gt: null matches nothing', filter: { a: { $gt: null } }, rejects: [{}, { a: null }, { a: 1 }] }
 ])
 
 test.run()

@@ -5,7 +5,7 @@ import { compileFilter } from '../../src/query/filter.ts'
 import { maxFilterDepth } from '../../src/query/sanitize.ts'
 import { assertRefused } from '../support/claims.ts'
 
-test('undefined is refused, naming the path', () => {
+test('undefined is refused, and the error names the path', () => {
   const error = assertRefused({ a: { b: undefined } }, 'BadValue', /undefined.*'a\.b'|'a\.b'.*undefined/)
   assert.equal(error.details, { operator: undefined, path: 'a.b' })
   assertRefused({ user: undefined }, 'BadValue', /'user'/)
@@ -15,13 +15,13 @@ test('undefined is refused, naming the path', () => {
   assertRefused({ a: [1, , 2] }, 'BadValue', /at 'a'/)
 })
 
-test('a filter is a plain object', () => {
+test('a filter that is not a plain object is refused', () => {
   for (const filter of [undefined, null, 1, 'x', [], new Map(), new Date(), /x/, () => true, new (class Query {})()]) {
     assertRefused(filter, 'TypeMismatch', /A filter must be a plain object/)
   }
 })
 
-test('what is not data is refused', () => {
+test('values that cannot be stored are refused', () => {
   assertRefused({ a: new Map() }, 'BadValue', /Map/)
   assertRefused({ a: () => true }, 'BadValue', /at 'a': .*function/)
   assertRefused({ a: Symbol('x') }, 'BadValue', /symbol/)
@@ -50,7 +50,7 @@ test('cycles and excessive nesting are refused', () => {
   assert.ok(compileFilter({ $or: [shared, shared] }).matches({ b: 1 }), 'an object may occur twice')
 })
 
-test('a filter is copied', () => {
+test('a filter is copied, so that changing it later has no effect', () => {
   const list = [1]
   const date = new Date(5)
   const { matches } = compileFilter({ a: { $in: list }, b: date })
@@ -149,7 +149,7 @@ const refused: readonly (readonly [filter: unknown, codeName: string, message: R
   [{ a: { $geoWithin: {} } }, 'CommandNotSupported', /\$geoWithin at 'a'/]
 ]
 
-test('malformed operators are refused with MongoDB’s codes, naming operator and path', () => {
+test('malformed operators are refused with MongoDB’s codes, and errors name operator and path', () => {
   for (const [filter, codeName, message] of refused) {
     const error = assertRefused(filter, codeName, message)
     assert.ok('path' in error.details && 'operator' in error.details)

@@ -18,18 +18,18 @@ testClaims([
     rejects: [{ a: /b/ }, { a: /b+/i }]
   },
   {
-    claim: '$regex with $options in either order',
+    claim: '$regex and $options may come in either order',
     filter: { a: { $options: 'i', $regex: '^X' } },
     matches: [{ a: 'xy' }],
     rejects: [{ a: 'yx' }]
   },
   {
-    claim: '$regex takes a pattern, and $options may add flags',
+    claim: '$regex accepts a RegExp, and $options may add flags',
     filter: { a: { $regex: /^x/, $options: 'im' } },
     matches: [{ a: 'y\nX' }]
   },
   {
-    claim: '$regex joins other operators',
+    claim: '$regex can be combined with other operators',
     filter: { a: { $regex: '^x', $ne: 'xx' } },
     matches: [{ a: 'x' }],
     rejects: [{ a: 'xx' }]
@@ -45,60 +45,60 @@ testClaims([
     matches: [{ a: 'a #b' }, { a: 'a  b' }],
     rejects: [{ a: 'ab' }]
   },
-  { claim: 'inline flags at the beginning', filter: { a: { $regex: '(?i)abc' } }, matches: [{ a: 'ABC' }] },
+  { claim: 'a pattern may start with inline flags', filter: { a: { $regex: '(?i)abc' } }, matches: [{ a: 'ABC' }] },
   {
-    claim: 'a pattern that is a string goes by code points',
+    claim: 'a pattern given as a string matches code points',
     filter: { a: { $regex: '^.$' } },
     matches: [{ a: '😀' }, { a: 'x' }],
     rejects: [{ a: '😀😀' }, { a: '' }]
   },
-  { claim: 'a RegExp is JavaScript’s own', filter: { a: /^.$/ }, matches: [{ a: 'x' }], rejects: [{ a: '😀' }] },
+  { claim: 'a RegExp matches UTF-16 units', filter: { a: /^.$/ }, matches: [{ a: 'x' }], rejects: [{ a: '😀' }] },
   {
-    claim: 'a RegExp stays so with $options beside it',
+    claim: 'a RegExp matches UTF-16 units with $options, too',
     filter: { a: { $regex: /^k.$/, $options: 'i' } },
     matches: [{ a: 'Kx' }],
     rejects: [{ a: 'K😀' }, { a: '\u212ax' }]
   },
-  { claim: 'a BSONRegExp goes by code points', filter: { a: new BSONRegExp('^.$', '') }, matches: [{ a: '😀' }] },
+  { claim: 'a BSONRegExp matches code points', filter: { a: new BSONRegExp('^.$', '') }, matches: [{ a: '😀' }] },
   {
-    claim: 'properties of code points',
+    claim: 'a pattern may use properties of code points',
     filter: { a: { $regex: '^\\p{L}+\\-\\P{L}$' } },
     matches: [{ a: 'größe-1' }],
     rejects: [{ a: 'p{L}-1' }]
   },
   {
-    claim: 'ranges of code points beyond 16 bits',
+    claim: 'a pattern may have ranges of code points beyond 16 bits',
     filter: { a: { $regex: '^[😀-😂]$' } },
     matches: [{ a: '😁' }],
     rejects: [{ a: '😃' }]
   },
   {
-    claim: 'without regard to case, letters are as Unicode folds them',
+    claim: 'with the option i, letters are compared by Unicode case folding',
     filter: { a: { $regex: '^ks$', $options: 'i' } },
     matches: [{ a: 'KS' }, { a: '\u212a\u017f' }]
   },
   {
-    claim: 'escapes of characters that mean themselves, in a class or not',
+    claim: 'characters may be escaped needlessly, in a class or not',
     filter: { a: { $regex: '^\\-\\@\\#[\\-\\"\\ ]+.$' } },
     matches: [{ a: '-@#-" 😀' }]
   },
   {
-    claim: 'what JavaScript takes only by units is left so',
+    claim: 'a pattern that is valid only without the flag u matches UTF-16 units',
     filter: { a: { $regex: '^{"a"}.$' } },
     matches: [{ a: '{"a"}x' }],
     rejects: [{ a: '{"a"}😀' }]
   },
   {
-    claim: 'an escaped backslash begins no escape',
+    claim: 'an escaped backslash does not start an escape',
     filter: { a: { $regex: '^\\\\A\\\\Q\\[:alpha:]\\\\x{2}$' } },
     matches: [{ a: '\\A\\Q[:alpha:]\\xx' }]
   },
   {
-    claim: 'a comment may speak of what is not supported',
+    claim: 'a comment in a pattern may contain unsupported syntax',
     filter: { a: { $regex: 'a # \\A', $options: 'x' } },
     matches: [{ a: 'a' }]
   },
-  { claim: 'a BSONRegExp is a pattern', filter: { a: new BSONRegExp('^x', 'i') }, matches: [{ a: 'Xy' }] }
+  { claim: 'a BSONRegExp is used as a pattern', filter: { a: new BSONRegExp('^x', 'i') }, matches: [{ a: 'Xy' }] }
 ])
 
 test('a global or sticky pattern keeps no state between documents', () => {
@@ -110,7 +110,7 @@ test('a global or sticky pattern keeps no state between documents', () => {
 
 testClaims([
   {
-    claim: '$mod divides',
+    claim: '$mod compares the remainder of a division',
     filter: { a: { $mod: [4, 1] } },
     matches: [{ a: 5 }, { a: 5n }, { a: [2, 9] }, { a: Decimal128.fromString('5.9') }, { a: 5.9 }],
     rejects: [{ a: 4 }, { a: '5' }, {}, { a: null }]
@@ -121,7 +121,7 @@ testClaims([
     matches: [{ a: -5 }],
     rejects: [{ a: 3 }, { a: 5 }]
   },
-  { claim: '$mod cuts fractions off its arguments', filter: { a: { $mod: [4.9, 1.9] } }, matches: [{ a: 5 }] },
+  { claim: '$mod truncates its arguments', filter: { a: { $mod: [4.9, 1.9] } }, matches: [{ a: 5 }] },
   {
     claim: '$mod is exact for 64 bits',
     filter: { a: { $mod: [10, 3] } },
@@ -129,7 +129,7 @@ testClaims([
     rejects: [{ a: 2n ** 60n + 8n }]
   },
   {
-    claim: '$mod passes over what is no 64-bit integer',
+    claim: '$mod does not match numbers beyond 64-bit integers',
     filter: { a: { $mod: [1, 0] } },
     matches: [{ a: -0 }],
     rejects: [{ a: Number.NaN }, { a: Number.POSITIVE_INFINITY }, { a: 2 ** 63 }, { a: 1e300 }]
@@ -138,25 +138,25 @@ testClaims([
 
 testClaims([
   {
-    claim: '$bitsAllSet',
+    claim: '$bitsAllSet needs all given bits to be set',
     filter: { a: { $bitsAllSet: [0, 2] } },
     matches: [{ a: 5 }, { a: 7n }, { a: -1 }, { a: new Uint8Array([5]) }],
     rejects: [{ a: 4 }, { a: 5.5 }, { a: '5' }, {}]
   },
   {
-    claim: '$bitsAnySet',
+    claim: '$bitsAnySet needs one of the given bits to be set',
     filter: { a: { $bitsAnySet: 5 } },
     matches: [{ a: 4 }, { a: new Binary(new Uint8Array([1])) }],
     rejects: [{ a: 2 }]
   },
   {
-    claim: '$bitsAllClear',
+    claim: '$bitsAllClear needs all given bits to be clear',
     filter: { a: { $bitsAllClear: new Uint8Array([5]) } },
     matches: [{ a: 2 }, { a: 0 }],
     rejects: [{ a: 4 }]
   },
   {
-    claim: '$bitsAnyClear',
+    claim: '$bitsAnyClear needs one of the given bits to be clear',
     filter: { a: { $bitsAnyClear: [0, 2] } },
     matches: [{ a: 4 }, { a: 0 }],
     rejects: [{ a: 5 }]
@@ -173,7 +173,7 @@ testClaims([
     matches: [{ a: new Uint8Array([255]) }]
   },
   {
-    claim: 'no position is all set and none set',
+    claim: 'an empty list of positions is all set and not any set',
     filter: { a: { $bitsAllSet: [] }, b: { $not: { $bitsAnySet: [] } } },
     matches: [{ a: 1, b: 1 }]
   },

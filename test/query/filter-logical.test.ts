@@ -11,18 +11,23 @@ testClaims([
     rejects: [{ a: 1 }, { b: 2 }]
   },
   {
-    claim: '$and',
+    claim: '$and matches if all its filters do',
     filter: { $and: [{ a: 1 }, { b: 2 }, { c: 3 }, { d: 4 }] },
     matches: [{ a: 1, b: 2, c: 3, d: 4 }],
     rejects: [{ a: 1, b: 2, c: 3 }]
   },
   {
-    claim: '$or',
+    claim: '$or matches if one of its filters does',
     filter: { $or: [{ a: 1 }, { b: 2 }, { c: 3 }] },
     matches: [{ a: 1 }, { c: 3 }],
     rejects: [{ a: 2 }, {}]
   },
-  { claim: '$nor', filter: { $nor: [{ a: 1 }, { b: 2 }] }, matches: [{ a: 2 }, {}], rejects: [{ a: 1 }, { b: 2 }] },
+  {
+    claim: '$nor matches if none of its filters does',
+    filter: { $nor: [{ a: 1 }, { b: 2 }] },
+    matches: [{ a: 2 }, {}],
+    rejects: [{ a: 1 }, { b: 2 }]
+  },
   {
     claim: '$not negates the conjunction of operators',
     filter: { a: { $not: { $gt: 1, $lt: 5 } } },
@@ -30,26 +35,26 @@ testClaims([
     rejects: [{ a: 3 }]
   },
   {
-    claim: '$not of a pattern',
+    claim: '$not accepts a pattern',
     filter: { a: { $not: /^x/ } },
     matches: [{ a: 'y' }, {}, { a: 1 }],
     rejects: [{ a: 'xy' }, { a: ['y', 'x'] }]
   },
   {
-    claim: '$not of $not',
+    claim: '$not of $not is the condition itself',
     filter: { a: { $not: { $not: { $eq: 1 } } } },
     matches: [{ a: 1 }],
     rejects: [{ a: 2 }, {}]
   },
   {
-    claim: '$comment says nothing',
+    claim: '$comment has no effect',
     filter: { $comment: 'why', a: { $eq: 1, $comment: 'here too' } },
     matches: [{ a: 1 }],
     rejects: [{ a: 2 }]
   }
 ])
 
-test('$where gets the document as this and as its argument', () => {
+test('the function of $where gets the document as this and as its argument', () => {
   const byThis = compileFilter({
     $where(this: { a: number }) {
       return this.a > 1
@@ -60,13 +65,13 @@ test('$where gets the document as this and as its argument', () => {
   assert.ok(compileFilter({ $where: (document: { a: number }) => document.a }).matches({ a: 1 }))
 })
 
-test('$where refuses code as text, and does not go below the top', () => {
+test('$where is refused with code as text, and anywhere but at the top level', () => {
   assertRefused({ $where: 'this.a > 1' }, 'BadValue', /\$where: needs a function, not string/)
   assertRefused({ a: { $elemMatch: { $where: () => true } } }, 'BadValue', /\$where at 'a': .*top-level/)
   assert.ok(compileFilter({ $or: [{ $where: () => true }] }).matches({}))
 })
 
-test('$expr goes through the hook, and is refused without it', () => {
+test('$expr is compiled by the expression option, and is refused without it', () => {
   assertRefused({ $expr: { $gt: ['$a', 1] } }, 'CommandNotSupported', /\$expr/)
   const seen: unknown[] = []
   const expression = (argument: unknown) => {
@@ -79,7 +84,7 @@ test('$expr goes through the hook, and is refused without it', () => {
   for (const falsy of [0, -0, null, undefined, false, 0n]) assert.not.ok(matches({ a: falsy }), String(falsy))
 })
 
-test('what an $expr implies is a condition beside it', () => {
+test('the filter that an $expr implies is an additional condition', () => {
   const expression = () => ({ evaluate: () => true, implied: { a: 1 } })
   const { matches, bounds } = compileFilter({ $expr: true }, { expression })
   assert.equal([matches({ a: 1 }), matches({ a: 2 })], [true, false])

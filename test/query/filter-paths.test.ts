@@ -18,13 +18,13 @@ testClaims([
     rejects: [{ a: [{ b: 2 }, { b: 1 }] }, { a: { b: 1 } }]
   },
   {
-    claim: 'an element taken by position is not looked into',
+    claim: 'an element selected by position is not searched for elements',
     filter: { 'a.0': 1 },
     matches: [{ a: [1, 2] }, { a: { 0: 1 } }, { a: { 0: [1] } }],
     rejects: [{ a: [2, 1] }, { a: [[1, 2]] }, { a: 1 }]
   },
   {
-    claim: 'positions nest',
+    claim: 'positions can be nested',
     filter: { 'a.0.1': 6 },
     matches: [{ a: [[5, 6]] }],
     rejects: [{ a: [[6, 5]] }, { a: [5, 6] }]
@@ -46,8 +46,8 @@ testClaims([
     matches: [{ a: [{ b: 1 }] }, { a: [null] }, { a: {} }],
     rejects: [{ a: [1] }, { a: [] }]
   },
-  { claim: 'empty keys are keys', filter: { 'a.': 1 }, matches: [{ a: { '': 1 } }], rejects: [{ a: 1 }] },
-  { claim: 'the empty path is the empty key', filter: { '': 1 }, matches: [{ '': 1 }], rejects: [{ a: 1 }] },
+  { claim: 'a path may contain empty keys', filter: { 'a.': 1 }, matches: [{ a: { '': 1 } }], rejects: [{ a: 1 }] },
+  { claim: 'the empty path means the empty key', filter: { '': 1 }, matches: [{ '': 1 }], rejects: [{ a: 1 }] },
   {
     claim: 'inherited properties are missing',
     filter: {
@@ -69,7 +69,7 @@ test('properties of a prototype are never read', () => {
   assert.ok(compileFilter({ a: { $exists: false } }).matches(document))
 })
 
-test('documents without a prototype are documents', () => {
+test('documents without a prototype can match', () => {
   const document = Object.assign(Object.create(null), { a: { b: 1 } })
   assert.ok(compileFilter({ 'a.b': 1 }).matches(document))
 })

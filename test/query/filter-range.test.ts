@@ -25,7 +25,7 @@ testClaims([
     rejects: [{ a: 2n ** 53n }]
   },
   {
-    claim: 'a bound of 64 bits compares with doubles',
+    claim: 'a 64-bit bound is compared with doubles exactly',
     filter: { a: { $lt: 2n ** 53n + 1n } },
     matches: [{ a: 2 ** 53 }, { a: 0 }],
     rejects: [{ a: 2 ** 53 + 2 }, { a: Number.NaN }]
@@ -43,20 +43,20 @@ testClaims([
     rejects: [{ a: 'z' }, { a: '\uffee' }, { a: 1 }]
   },
   {
-    claim: '$gte: NaN is NaN',
+    claim: '$gte: NaN matches only NaN',
     filter: { a: { $gte: Number.NaN } },
     matches: [{ a: Number.NaN }],
     rejects: [{ a: 1 }, {}]
   },
-  { claim: '$lt: NaN is nothing', filter: { a: { $lt: Number.NaN } }, rejects: [{ a: Number.NaN }, { a: 1 }, {}] },
+  { claim: '$lt: NaN matches nothing', filter: { a: { $lt: Number.NaN } }, rejects: [{ a: Number.NaN }, { a: 1 }, {}] },
   {
-    claim: 'an array bound compares with arrays',
+    claim: 'an array bound is compared with arrays only',
     filter: { a: { $gt: [1, 5] } },
     matches: [{ a: [2] }, { a: [1, 6] }, { a: [[1, 5, 0]] }],
     rejects: [{ a: [1, 5] }, { a: 9 }, { a: [1] }]
   },
   {
-    claim: 'an object bound compares with objects',
+    claim: 'an object bound is compared with objects only',
     filter: { a: { $gte: { b: 1 } } },
     matches: [{ a: { b: 1 } }, { a: { b: 2 } }],
     rejects: [{ a: { b: 0 } }, { a: 9 }]
@@ -74,18 +74,18 @@ testClaims([
     rejects: [{ a: false }, { a: 1 }]
   },
   {
-    claim: '$gt: MinKey holds for every other type, missing included',
+    claim: '$gt: MinKey matches every other type and missing',
     filter: { a: { $gt: new MinKey() } },
     matches: [{ a: 1 }, { a: null }, {}, { a: [] }],
     rejects: [{ a: new MinKey() }]
   },
   {
-    claim: '$lte: MaxKey holds for everything',
+    claim: '$lte: MaxKey matches everything',
     filter: { a: { $lte: new MaxKey() } },
     matches: [{ a: 1 }, {}, { a: new MaxKey() }]
   },
   {
-    claim: '$gt: MaxKey is nothing',
+    claim: '$gt: MaxKey matches nothing',
     filter: { a: { $gt: new MaxKey() } },
     rejects: [{ a: new MaxKey() }, { a: 1 }, {}]
   }

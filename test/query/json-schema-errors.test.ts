@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'
 import { assertRefused } from '../support/claims.ts'
 
-/** Each of them as the schema of a property, too. */
+/** Each is also refused as the schema of a property. */
 const refused: readonly (readonly [schema: unknown, codeName: string, message: RegExp])[] = [
   ['x', 'TypeMismatch', /needs a schema, which is an object, not string/],
   [[], 'TypeMismatch', /not array/],
@@ -99,7 +99,7 @@ const refused: readonly (readonly [schema: unknown, codeName: string, message: R
   [{ allOf: [{ foo: 1 }] }, 'FailedToParse', /allOf\.0'?: the keyword 'foo' is unknown/]
 ]
 
-test('malformed schemas are refused with MongoDB’s codes, naming the place in the schema', () => {
+test('malformed schemas are refused with MongoDB’s codes, and errors name the place in the schema', () => {
   for (const [schema, codeName, message] of refused) {
     const { details } = assertRefused({ $jsonSchema: schema }, codeName, message)
     assert.ok('path' in details && 'operator' in details)
@@ -108,19 +108,19 @@ test('malformed schemas are refused with MongoDB’s codes, naming the place in 
   }
 })
 
-test('details lead to what is wrong', () => {
+test('the details of an error have the path of the malformed keyword', () => {
   const filter = { $jsonSchema: { properties: { age: { minimum: 'x' } } } }
   const { details, message } = assertRefused(filter, 'TypeMismatch', /minimum/)
   assert.equal(details, { operator: '$jsonSchema', path: 'properties.age.minimum' })
   assert.is(message, "$jsonSchema at 'properties.age.minimum': needs a number, not string")
 })
 
-test('$jsonSchema is no operator of a field', () => {
+test('$jsonSchema is refused as an operator of a field', () => {
   assertRefused({ a: { $jsonSchema: {} } }, 'BadValue', /\$jsonSchema at 'a': unknown operator/)
   assertRefused({ a: { $not: { $jsonSchema: {} } } }, 'BadValue', /unknown operator/)
 })
 
-test('what no filter may hold is told as elsewhere', () => {
+test('undefined, __proto__ and cycles in a schema are refused like anywhere in a filter', () => {
   assertRefused({ $jsonSchema: { enum: [undefined] } }, 'BadValue', /\$jsonSchema at 'enum': undefined/)
   assertRefused(JSON.parse('{"$jsonSchema": {"properties": {"__proto__": {}}}}'), 'BadValue', /__proto__/)
   const deep = { not: {} }
@@ -128,7 +128,7 @@ test('what no filter may hold is told as elsewhere', () => {
   assertRefused({ $jsonSchema: deep }, 'BadValue', /contains itself/)
 })
 
-test('counts may be as great as numbers are', () => {
+test('a count may be greater than 32 bits', () => {
   assert.ok(compileFilter({ $jsonSchema: { maxProperties: 2n ** 40n } }).matches({}))
 })
 

@@ -21,14 +21,14 @@ export interface Disagreement {
   /** What MongoDB documents. */
   readonly documented: string
   readonly example: { readonly filter: FilterObject; readonly document: Document; readonly matches: boolean }
-  /** True where the error can show. */
+  /** True if the error can have an effect. */
   readonly applies: (condition: Condition, document: Document) => boolean
 }
 
-/** Both libraries do it. */
+/** An error of both libraries. */
 const elementsThatAreNoDocuments: Omit<Disagreement, 'library'> = {
-  error: 'lets elements that are no documents match the filter of an $elemMatch',
-  documented: '$elemMatch with conditions on fields looks at elements that are documents or arrays',
+  error: 'lets elements that are not documents match the filter of an $elemMatch',
+  documented: '$elemMatch with conditions on fields considers only elements that are documents or arrays',
   example: { filter: { a: { $elemMatch: { 'b.c': { $exists: false } } } }, document: { a: [1] }, matches: false },
   applies: ({ operator, argument, path }, document) =>
     (operator === '$elemMatch' || (operator === '$all' && mentions(argument, '$elemMatch'))) &&
@@ -38,14 +38,14 @@ const elementsThatAreNoDocuments: Omit<Disagreement, 'library'> = {
 export const knownDisagreements: readonly Disagreement[] = [
   {
     library: 'mingo',
-    error: 'reads what is no integer as one in bitwise operators, and not the elements of an array',
+    error: 'treats other values as integers in bitwise operators, and ignores elements of arrays',
     documented: 'bitwise operators match 64-bit integers and binary data, and elements of arrays',
     example: { filter: { a: { $bitsAllClear: [0] } }, document: {}, matches: false },
     applies: ({ operator, path }, document) => operator.startsWith('$bits') && !every(document, path, isInteger)
   },
   {
     library: 'mingo',
-    error: 'collects what lies below an array on the path into one array, empty when nothing does',
+    error: 'collects the values below an array on the path in one array, which may be empty',
     documented:
       'every value below the array is tested by itself; $size, $type and $elemMatch never see such a collection',
     example: { filter: { 'a.b': { $size: 0 } }, document: { a: [1] }, matches: false },
@@ -58,8 +58,8 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'mingo',
-    error: 'does not find null where only some elements of an array lack the field',
-    documented: '{ "a.b": null } matches when an element that is a document lacks b, and not when no element is one',
+    error: 'does not match null if only some elements of an array lack the field',
+    documented: '{ "a.b": null } matches if an element that is a document lacks b, and not if no element is one',
     example: { filter: { 'a.b': null }, document: { a: [{ b: 1 }, {}] }, matches: true },
     applies: ({ operator, argument, path }, document) =>
       isEqualityOperator(operator) && isOrHolds(argument, isNull) && meetsArray(document, path)
@@ -84,7 +84,7 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'mingo',
-    error: 'compares objects in ranges otherwise than BSON does',
+    error: 'does not compare objects in ranges in BSON order',
     documented: 'objects compare field by field: type of the value, name, value',
     example: { filter: { a: { $gte: { b: 'x' } } }, document: { a: { a: {} } }, matches: true },
     applies: ({ operator, argument, path }, document) =>
@@ -92,15 +92,15 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'mingo',
-    error: 'takes strings, booleans and fractions as they are in $mod',
-    documented: '$mod matches numbers only, and cuts off their fractions',
+    error: 'accepts strings, booleans and fractions in $mod',
+    documented: '$mod matches numbers only, and truncates them',
     example: { filter: { a: { $mod: [2, 0] } }, document: { a: '' }, matches: false },
     applies: ({ operator, path }, document) => operator === '$mod' && !every(document, path, isInteger)
   },
   {
     library: 'mingo',
     error: 'does not find an array among the members of $in, $nin and $all',
-    documented: '{ $in: [[1]] } matches the array [1] and an array that holds it',
+    documented: '{ $in: [[1]] } matches the array [1] and an array that contains it',
     example: { filter: { a: { $in: [[1], 5] } }, document: { a: [1] }, matches: true },
     applies: ({ operator, argument, path }, document) =>
       (operator === '$in' || operator === '$nin' || operator === '$all') &&
@@ -117,7 +117,7 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'mingo',
-    error: 'does not look into arrays below an array in ranges and $in when others of its elements hold scalars',
+    error: 'ignores arrays below an array in ranges and $in if other elements of it have scalars',
     documented: 'every value below the array is tested by itself, elements of further arrays included',
     example: { filter: { 'a.b': { $gt: 0 } }, document: { a: [{ b: 'x' }, { b: [1] }] }, matches: true },
     applies: ({ operator, path }, document) =>
@@ -127,8 +127,8 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'mingo',
-    error: 'does not look at the elements of an array in $type',
-    documented: '$type matches an array when one of its elements has the type',
+    error: 'ignores the elements of an array in $type',
+    documented: '$type matches an array if one of its elements has the type',
     example: { filter: { a: { $type: 'number' } }, document: { a: [1] }, matches: true },
     applies: ({ operator, path }, document) => operator === '$type' && ends(document, path).some(Array.isArray)
   },
@@ -145,7 +145,7 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'sift',
-    error: 'throws on $type: "object" and other names that are no classes',
+    error: 'throws on $type: "object" and other names that are not classes',
     documented: 'types are given by their BSON names or numbers',
     example: { filter: { a: { $type: 'object' } }, document: {}, matches: false },
     applies: ({ operator, argument }) =>
@@ -162,8 +162,8 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'sift',
-    error: 'lets $all of nothing, and of arrays and objects, match what does not hold them',
-    documented: '$all of an empty array matches nothing; an array or object in it is a value to find',
+    error: 'lets $all of nothing, and of arrays and objects, match values that do not contain them',
+    documented: '$all of an empty array matches nothing; arrays and objects in it are values to find',
     example: { filter: { a: { $all: [] } }, document: {}, matches: false },
     applies: ({ operator, argument }) => operator === '$all' && isOrHolds(argument, isContainer)
   },
@@ -176,14 +176,14 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'sift',
-    error: 'reads a digit component of a path as the position of a character in a string',
+    error: 'treats a digit component of a path as the position of a character in a string',
     documented: 'digits name a key of a document or a position in an array; a string has no parts',
     example: { filter: { 'a.0': 'x' }, document: { a: 'xyz' }, matches: false },
     applies: ({ path }, document) => meetsStringBeforeDigits(document, path)
   },
   {
     library: 'sift',
-    error: 'takes a missing field for one that is null when it compares objects',
+    error: 'treats a missing field as null when it compares objects',
     documented: 'equal objects have the same fields in the same order',
     example: { filter: { a: { b: null } }, document: { a: { c: 1 } }, matches: false },
     applies: ({ operator, argument, path }, document) =>
@@ -193,8 +193,8 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'sift',
-    error: 'finds null in an array of which no element is a document, and not in one that has the position',
-    documented: 'elements that are no documents yield nothing; a document lacks the key that a position spells',
+    error: 'matches null in an array without documents, and not in one that has the position',
+    documented: 'elements that are not documents yield nothing; a document lacks the key that a position names',
     example: { filter: { 'a.b': null }, document: { a: [1] }, matches: false },
     applies: ({ operator, argument, path }, document) =>
       (isEqualityOperator(operator) || isInclusiveRange(operator)) &&
@@ -203,8 +203,8 @@ export const knownDisagreements: readonly Disagreement[] = [
   },
   {
     library: 'sift',
-    error: 'takes strings, booleans, empty arrays and fractions as they are in $mod',
-    documented: '$mod matches numbers only, and cuts off their fractions',
+    error: 'accepts strings, booleans, empty arrays and fractions in $mod',
+    documented: '$mod matches numbers only, and truncates them',
     example: { filter: { a: { $mod: [2, 0] } }, document: { a: '' }, matches: false },
     applies: ({ operator, path }, document) => operator === '$mod' && !every(document, path, isInteger)
   }
@@ -250,7 +250,7 @@ function mentions(argument: unknown, operator: string): boolean {
   return JSON.stringify(argument).includes(`"${operator}`)
 }
 
-/** Whatever the path can lead to, arrays and their elements both, `undefined` where it leads nowhere. */
+/** All values that the path can lead to, arrays as well as their elements, and `undefined` where it leads nowhere. */
 function ends(value: unknown, path: string): readonly unknown[] {
   return endsAt(value, path.split('.'))
 }
@@ -271,7 +271,7 @@ function exists(document: Document, path: string): boolean {
   return every(document, path, isPresentValue)
 }
 
-/** True when the path meets an array before it ends. */
+/** True if the path meets an array before its end. */
 function meetsArray(document: Document, path: string): boolean {
   const components = path.split('.')
   return components.some((_, i) => i > 0 && endsAt(document, components.slice(0, i)).some(Array.isArray))

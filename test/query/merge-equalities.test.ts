@@ -1,4 +1,4 @@
-/** Equalities that are taken together match what they match one by one, and take the time of one. */
+/** Merged equalities match what they match separately, and take no longer than one. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -29,7 +29,7 @@ function parsed(filter: unknown): Filter {
   return parseFilter(sanitizeFilter(filter), { options: {}, isTopLevel: true, path: '' })
 }
 
-/** Equalities on two paths, negated or not, many side by side, among them whatever else a filter holds. */
+/** Filters with many equalities on two paths, negated or not, among other conditions. */
 function equalities(profile: Profile): fc.Arbitrary<FilterObject> {
   const value = values(profile, 1).filter((inside) => !isOperatorLike(inside))
   const list = fc.array(value, { maxLength: 3 })
@@ -86,7 +86,7 @@ function check(filter: FilterObject, list: readonly Document[], mischiefSeed: nu
     const isMatch = matchesAsWritten(document)
     assert.is(matches(document), isMatch)
     const pairs = referencePairs(document)
-    // An index that knows all that it may proves and excludes at least as much: negations that cancel out know more.
+    // An ideal index proves and excludes at least as much; more where negations cancel out.
     const before = evaluate(bounds[0], pairs, honest)
     const after = evaluate(bounds[1], pairs, honest)
     assert.ok(after.lower || !before.lower)
@@ -116,7 +116,7 @@ function leaves(filter: Filter): number {
 }
 
 for (const [name, profile] of Object.entries({ adversarial, plain })) {
-  test(`equalities taken together match, prove and exclude what they do one by one: ${name}`, () => {
+  test(`merged equalities match the same documents, and prove and exclude no fewer: ${name}`, () => {
     const tally: Tally = { pairs: 0, matches: 0, merged: 0 }
     fc.assert(
       fc.property(
@@ -168,12 +168,12 @@ function text(filter: Filter): string {
 }
 
 for (const [filter, expected] of cases) {
-  test(`${JSON.stringify(filter)} is ${expected}`, () => {
+  test(`${JSON.stringify(filter)} is merged into ${expected}`, () => {
     assert.is(text(mergeEqualities(parsed(filter))), expected)
   })
 }
 
-test('a document takes no longer where there are many equalities on a path', () => {
+test('the time per document does not grow with the number of equalities on a path', () => {
   const count = 20_000
   const terms = Array.from({ length: count }, (_, i) => ({ text: { $ne: `text ${i}` } }))
   const alternatives = Array.from({ length: count }, (_, i) => ({ text: `text ${i}` }))

@@ -1,4 +1,4 @@
-/** The pre-filter never rules out a document that matches, and rules out most of those that do not. */
+/** The pre-filter never rules out a matching document, and rules out most others. */
 import { BSONRegExp, Decimal128, Long, ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -23,7 +23,7 @@ import { anyKey, anyString, double } from '../support/values.ts'
 
 const seed = testSeed()
 
-/** undefined when the filter has no pre-filter. */
+/** Returns undefined if the filter has no pre-filter. */
 function mayMatch(filter: unknown, document: Document): boolean | undefined {
   return compileFilter(filter).prefilter?.(encodeRecord(document, isPlainJson(document)))
 }
@@ -36,7 +36,7 @@ interface Tally {
   others: number
 }
 
-/** Soundness of one pair: what is ruled out does not match. */
+/** Asserts that documents that are ruled out do not match. */
 function check(filter: FilterObject, list: readonly Document[], tally: Tally): void {
   const { matches, prefilter } = compileFilter(filter)
   for (const document of list) {
@@ -71,17 +71,17 @@ function ofProfile(profile: Profile): fc.Arbitrary<readonly [FilterObject, reado
   return fc.tuple(filters(profile, 2), fc.array(documents(profile), { minLength: 6, maxLength: 6 }))
 }
 
-test('nothing that matches is ruled out: adversarial documents and filters', () => {
+test('no match is ruled out: adversarial documents and filters', () => {
   const tally = checkAll(ofProfile(adversarial), 25_000)
   assert.ok(tally.judged > 20_000)
 })
 
-test('nothing that matches is ruled out: plain documents and filters', () => {
+test('no match is ruled out: plain documents and filters', () => {
   const tally = checkAll(ofProfile(plain), 25_000)
   assert.ok(tally.judged > 20_000)
 })
 
-// Few keys and values, each awkward to find in a text, so that filters ask for what is there.
+// Few keys and values, so that filters often match, each awkward to find in a text.
 const awkward = [
   ...['a', 'k', 'k"', '"k', 'k\\', '\\', '":', ':1,', ':', ',', '{', 'é', '😀', '\ud83d', '\ude00', '\u2028', '\n'],
   ...['"k":1', '\\"k\\":', 'k":', '\u007f', '$date', '_id', 'toJSON']
@@ -105,7 +105,7 @@ const awkwardDocuments = fc
   .array(fc.tuple(keys, field), { minLength: 1, maxLength: 4 })
   .map((entries): Document => Object.fromEntries(entries))
 
-/** A condition on some path and value of the document, or next to it. */
+/** A filter with a condition on a path of the document, with its value or another one. */
 function aimedAt(list: fc.Arbitrary<Document>): fc.Arbitrary<readonly [FilterObject, readonly Document[]]> {
   return fc.tuple(list, fc.nat(), fc.nat(), fc.nat(), leaves).map(([document, pick, operator, own, other]) => {
     const found = pathsOf(document, '').filter(([path]) => !path.startsWith('$'))
@@ -151,20 +151,20 @@ function pathsOf(value: unknown, prefix: string): (readonly [path: string, value
   })
 }
 
-test('nothing that matches is ruled out: keys and texts full of quotes, backslashes and surrogates', () => {
+test('no match is ruled out: keys and texts full of quotes, backslashes and surrogates', () => {
   const tally = checkAll(aimedAt(awkwardDocuments), 60_000)
   assert.ok(tally.judged > 25_000)
   assert.ok(tally.matches > 5000, 'filters that match')
   assert.ok(tally.ruledOut > 3000)
 })
 
-test('nothing that matches is ruled out: conditions on what adversarial documents hold', () => {
+test('no match is ruled out: conditions on paths and values of adversarial documents', () => {
   const tally = checkAll(aimedAt(fc.oneof(documents(adversarial), documents(plain))), 40_000)
   assert.ok(tally.judged > 10_000)
   assert.ok(tally.matches > 2000, 'filters that match')
 })
 
-test('nothing that matches is ruled out of generated tweets, and nearly all that does not match is', () => {
+test('no match is ruled out of generated tweets, and nearly all others are', () => {
   const tweets = [...generateTweets({ count: 1500, seed })]
   const sample = tweets[seed % tweets.length] as (typeof tweets)[number]
   const asked: FilterObject[] = [
@@ -188,7 +188,7 @@ test('nothing that matches is ruled out of generated tweets, and nearly all that
   assert.ok(tally.ruledOut > 0.9 * tally.others, `${tally.ruledOut} of ${tally.others}`)
 })
 
-test('numbers, strings and patterns are judged as they stand in the text', () => {
+test('conditions on numbers, strings and patterns are decided from the text', () => {
   const document = { _id: 1, n: -1.5e-7, s: 'a\n"b"\\', t: 'abc' }
   assert.is(mayMatch({ n: { $lt: 0 } }, document), true)
   assert.is(mayMatch({ n: { $lt: -1 } }, document), false)
@@ -209,14 +209,14 @@ test('strings compare by code point', () => {
   assert.is(mayMatch({ '\ud83d': 1 }, { '\ud83d': 1 }), true, 'as a key')
 })
 
-test('the same key elsewhere may pass, and does not hide the right one', () => {
+test('the same key on another path may pass, and does not hide the right one', () => {
   assert.is(mayMatch({ 'a.k': 2 }, { k: 1, a: { k: 2 } }), true)
   assert.is(mayMatch({ 'a.k': 2 }, { a: { k: 1 }, b: { k: 2 } }), true, 'the path is left to the matcher')
   assert.is(mayMatch({ 'a.k': 2 }, { a: { k: { k: 2 } } }), true)
   assert.is(mayMatch({ 'a.k': 3 }, { k: 1, a: { k: 2 } }), false)
 })
 
-test('a key that is found where none stands does not hide the real one', () => {
+test('a key found where there is none does not hide the real one', () => {
   const document = { b: 1, ':1,': 2 }
   assert.is(JSON.stringify(document).indexOf('":1,":'), 3, 'the first occurrence begins with the quote that ends "b"')
   assert.is(mayMatch({ ':1,': 2 }, document), true)
@@ -230,7 +230,7 @@ test('a key inside a text is not a key', () => {
   }
 })
 
-test('keys with quotes and backslashes are found as JSON spells them', () => {
+test('keys with quotes and backslashes are found as JSON escapes them', () => {
   for (const key of ['k"', '"', '\\', 'k\\', '\\"', '\n', '":']) {
     assert.is(mayMatch({ [key]: 'v' }, { x: 'y', [key]: 'v' }), true, key)
     assert.is(mayMatch({ [key]: 'w' }, { x: 'y', [key]: 'v' }), false, key)
@@ -241,11 +241,11 @@ test('arrays are left to the matcher', () => {
   assert.is(mayMatch({ a: { $gt: 5 } }, { a: [1, 2] }), true)
   assert.is(mayMatch({ 'a.b': { $gt: 5 } }, { a: [{ b: 1 }, { b: 9 }] }), true)
   assert.is(mayMatch({ 'a.b': { $gt: 5 } }, { a: [{ b: 1 }, { b: 2 }] }), false)
-  // Different elements may pass the two.
+  // Different elements may satisfy the two conditions.
   assert.is(mayMatch({ 'a.b': { $gt: 5, $lt: 2 } }, { a: [{ b: 1 }, { b: 9 }] }), true)
 })
 
-test('what may hold for a missing field, and what is no test of a string or number, has no pre-filter', () => {
+test('conditions that missing fields may satisfy, or that test no string or number, have no pre-filter', () => {
   const filters: FilterObject[] = [
     {},
     { a: null },
@@ -273,7 +273,7 @@ test('what may hold for a missing field, and what is no test of a string or numb
   assert.type(compileFilter({ a: 1, b: null }).prefilter, 'function', 'one conjunct is enough')
 })
 
-test('equal numbers of other kinds are asked for as the matcher asks', () => {
+test('equal numbers of other kinds in the filter are compared as by the matcher', () => {
   for (const value of [1n, Long.fromNumber(1), Decimal128.fromString('1.0')]) {
     assert.is(mayMatch({ a: value }, { a: 1 }), true)
     assert.is(mayMatch({ a: { $gte: value } }, { a: 1 }), true)
@@ -282,7 +282,7 @@ test('equal numbers of other kinds are asked for as the matcher asks', () => {
   assert.is(mayMatch({ a: new BSONRegExp('B', 'i') }, { a: 'abc' }), true)
 })
 
-test('where there are wrappers, those of numbers may pass, and keys that may have another $ in front', () => {
+test('in records with wrappers, wrapped numbers may pass, and so may keys that begin with $', () => {
   const at = new Date(0)
   assert.is(mayMatch({ n: 5 }, { n: 5n, at }), true)
   assert.is(mayMatch({ n: 7 }, { n: 5n, at }), true)
@@ -296,7 +296,7 @@ test('where there are wrappers, those of numbers may pass, and keys that may hav
   assert.is(mayMatch({ t: 'x' }, { t: 'y', at }), false)
 })
 
-test('white space around a colon, as imported lines have it, hides nothing', () => {
+test('white space around a colon, as in imported lines, hides nothing', () => {
   const { prefilter } = compileFilter({ 'a.n': { $gt: 5 } })
   for (const [before, behind] of [
     ['', ' '],
@@ -314,25 +314,25 @@ test('white space around a colon, as imported lines have it, hides nothing', () 
   assert.is(prefilter?.('{"t":"n" , "m":7}'), false)
 })
 
-test('an ObjectId in front does not keep the rest from being judged', () => {
+test('records whose _id is an ObjectId can be ruled out', () => {
   const document = { _id: new ObjectId('65a1b2c3d4e5f60718293a4b'), n: 5 }
   assert.is(mayMatch({ n: 7 }, document), false)
   assert.is(mayMatch({ n: 5 }, document), true)
 })
 
-test('a text that was cut off is not judged, so that decoding it tells of the damage', () => {
+test('a truncated text is not ruled out, so that decoding it reports the damage', () => {
   const { prefilter } = compileFilter({ s: 'x' })
   const record = encodeRecord({ _id: 1, s: 'a\\b', n: 5 }, true)
   for (let length = 0; length < record.length; length++) assert.is(prefilter?.(record.slice(0, length)), true)
   for (const text of ['{"s":"}', '{"s":"\\}', '{"s":}', '\u0003{}']) assert.is(prefilter?.(text), true, text)
 })
 
-test('a pattern is tested anew in every document, whatever its flags', () => {
+test('a global or sticky pattern keeps no state between documents', () => {
   const { prefilter } = compileFilter({ s: /a/gy })
   for (let i = 0; i < 3; i++) assert.is(prefilter?.('{"s":"a"}'), true)
 })
 
-test('what is ruled out counts as fetched and tested, and is not given to the matcher', () => {
+test('documents that are ruled out count as fetched and tested, and are not passed to the matcher', () => {
   const { matches, prefilter } = compileFilter({ 'a.n': { $gt: 1 } })
   const meter = new Meter()
   const seen: unknown[] = []

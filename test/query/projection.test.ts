@@ -20,7 +20,7 @@ const document: Document = {
 const cases: readonly (readonly [claim: string, spec: unknown, expected: Document])[] = [
   ['inclusion keeps _id', { a: 1 }, { _id: 1, a: 1 }],
   ['_id can be left out of an inclusion', { a: true, _id: 0 }, { a: 1 }],
-  ['_id alone', { _id: 1 }, { _id: 1 }],
+  ['_id can be included alone', { _id: 1 }, { _id: 1 }],
   ['a missing field is not invented', { z: 1, 'a.b': 1, 'b.z': 1 }, { _id: 1, b: {} }],
   ['keys keep the order of the document', { b: 1, a: 1, _id: 1 }, { _id: 1, a: 1, b: document.b }],
   ['dotted paths keep the levels above', { 'b.d.e': 1 }, { _id: 1, b: { d: { e: 3 } } }],
@@ -36,37 +36,41 @@ const cases: readonly (readonly [claim: string, spec: unknown, expected: Documen
     { 'list.x': 0, b: 0, tags: 0 },
     { _id: 1, a: 1, list: [{ y: 2 }, {}, 5, [{ y: 7 }]], empty: [] }
   ],
-  ['_id alone excluded keeps the rest', { _id: 0, b: 0, list: 0, tags: 0, empty: 0 }, { a: 1 }],
+  ['_id: 0 in an exclusion drops _id, too', { _id: 0, b: 0, list: 0, tags: 0, empty: 0 }, { a: 1 }],
   ['_id may be included in an exclusion', { _id: 1, b: 0, list: 0, tags: 0, empty: 0 }, { _id: 1, a: 1 }],
   ['digits are keys, not positions', { 'tags.0': 1, 'list.0.x': 1 }, { _id: 1, list: [{}, {}, [{}]], tags: [] }],
   ['$slice takes from the front', { a: 1, tags: { $slice: 2 } }, { _id: 1, a: 1, tags: ['p', 'q'] }],
   ['$slice takes from the end', { a: 1, tags: { $slice: -1 } }, { _id: 1, a: 1, tags: ['s'] }],
-  ['$slice skips', { a: 1, tags: { $slice: [1, 2] } }, { _id: 1, a: 1, tags: ['q', 'r'] }],
-  ['$slice skips from the end', { a: 1, tags: { $slice: [-3, 2] } }, { _id: 1, a: 1, tags: ['q', 'r'] }],
+  ['$slice can skip elements', { a: 1, tags: { $slice: [1, 2] } }, { _id: 1, a: 1, tags: ['q', 'r'] }],
+  ['$slice can start counting from the end', { a: 1, tags: { $slice: [-3, 2] } }, { _id: 1, a: 1, tags: ['q', 'r'] }],
   ['$slice beyond the end is empty', { a: 1, tags: { $slice: [9, 2] } }, { _id: 1, a: 1, tags: [] }],
-  ['$slice before the start begins at it', { a: 1, tags: { $slice: [-9, 2] } }, { _id: 1, a: 1, tags: ['p', 'q'] }],
-  ['$slice leaves what is no array', { a: { $slice: 1 }, b: 0, list: 0, tags: 0, empty: 0 }, { _id: 1, a: 1 }],
+  [
+    '$slice from before the start begins there',
+    { a: 1, tags: { $slice: [-9, 2] } },
+    { _id: 1, a: 1, tags: ['p', 'q'] }
+  ],
+  ['$slice leaves other values unchanged', { a: { $slice: 1 }, b: 0, list: 0, tags: 0, empty: 0 }, { _id: 1, a: 1 }],
   ['$elemMatch keeps the first match', { list: { $elemMatch: { x: { $gt: 1 } } } }, { _id: 1, list: [{ x: 3 }] }],
   [
-    '$elemMatch in an inclusion comes behind the other fields, in the order of the spec',
+    '$elemMatch in an inclusion comes after the other fields, in the order of the spec',
     { tags: { $elemMatch: { $gt: 'q' } }, list: { $elemMatch: { x: 1 } }, empty: 1, a: 1 },
     { _id: 1, a: 1, empty: [], tags: ['r'], list: [{ x: 1, y: 2 }] }
   ],
   [
-    '$elemMatch in an exclusion keeps the place',
+    '$elemMatch in an exclusion keeps the place of the field',
     { list: { $elemMatch: { x: 3 } }, b: 0, tags: 0 },
     { _id: 1, a: 1, list: [{ x: 3 }], empty: [] }
   ],
   ['$elemMatch tests scalars', { tags: { $elemMatch: { $gt: 'q' } } }, { _id: 1, tags: ['r'] }],
   ['$elemMatch without a match drops the field', { list: { $elemMatch: { x: 9 } }, a: 1 }, { _id: 1, a: 1 }],
-  ['$elemMatch on what is no array drops the field', { a: { $elemMatch: { x: 9 } } }, { _id: 1 }]
+  ['$elemMatch on other values drops the field', { a: { $elemMatch: { x: 9 } } }, { _id: 1 }]
 ]
 
 for (const [claim, spec, expected] of cases) {
   test(claim, () => assert.is(describe(compileProjection(spec)(document)), describe(expected)))
 }
 
-test('$slice goes into arrays, and not into those that are elements of one', () => {
+test('the path of $slice leads through arrays, but not through arrays in arrays', () => {
   const nested = { a: [[{ b: [1, 2], c: 1 }], { b: [{ d: [3, 4] }, [{ d: [5, 6] }]] }, 7], e: [[1], [2]] }
   const project = (spec: Document): Document => compileProjection(spec)(nested)
   assert.equal(project({ 'a.b': { $slice: 1 } }).a, [[{ b: [1, 2], c: 1 }], { b: [{ d: [3, 4] }] }, 7])
@@ -107,7 +111,7 @@ const refused: readonly (readonly [spec: unknown, code: string, message: RegExp]
 ]
 
 for (const [spec, code, message] of refused) {
-  test(`refuses ${JSON.stringify(spec)}`, () => {
+  test(`${JSON.stringify(spec)} is refused as a projection`, () => {
     assert.throws(
       () => compileProjection(spec),
       (error: unknown) => error instanceof PetalError && error.codeName === code && message.test(error.message)
@@ -124,7 +128,7 @@ test('a projected document shares nothing with its source', () => {
   }
 })
 
-test('what inclusion keeps and what exclusion keeps make up the document', () => {
+test('inclusion and exclusion of the same fields complement each other', () => {
   fc.assert(
     fc.property(anyDocument, (generated) => {
       const { a, b, _id, ...rest } = generated

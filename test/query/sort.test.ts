@@ -15,7 +15,7 @@ function ids(spec: unknown, documents: readonly Document[]): unknown[] {
   return sortAll(compileSort(spec), documents).map(({ id }) => id)
 }
 
-test('accepts every spelling of the drivers', () => {
+test('every form of a sort that drivers accept is accepted', () => {
   const expected = [
     { path: 'a', direction: 1 },
     { path: 'b.c', direction: -1 }
@@ -40,13 +40,13 @@ test('accepts every spelling of the drivers', () => {
   assert.equal(compileSort(undefined).keys, [])
 })
 
-test('$natural is the order of arrival, and stands alone', () => {
+test('$natural can be given as a direction, but only alone', () => {
   assert.is(compileSort({ $natural: -1 }).natural, -1)
   assert.is(compileSort({ a: 1 }).natural, undefined)
   assert.throws(() => compileSort({ $natural: 1, a: 1 }), isError('BadValue'))
 })
 
-test('refuses what is no direction or no path', () => {
+test('invalid directions and paths are refused', () => {
   for (const spec of [
     { a: 0 },
     { a: 2 },
@@ -67,7 +67,7 @@ test('refuses what is no direction or no path', () => {
   assert.throws(() => compileSort({ a: { $meta: 'textScore' } }), isError('CommandNotSupported'))
 })
 
-test('types sort in the order of BSON, missing as null, the empty array before it', () => {
+test('types sort in BSON order, with missing fields like null, and empty arrays before that', () => {
   const documents = [
     { id: 'max', a: new MaxKey() },
     { id: 'date', a: new Date(0) },
@@ -87,7 +87,7 @@ test('types sort in the order of BSON, missing as null, the empty array before i
   assert.equal(ids({ a: -1 }, documents), descending)
 })
 
-test('an array stands for its smallest element ascending and its largest descending', () => {
+test('an array sorts by its least element ascending, and by its greatest descending', () => {
   const documents = [
     { id: 1, a: [1, 9] },
     { id: 2, a: 5 },
@@ -97,7 +97,7 @@ test('an array stands for its smallest element ascending and its largest descend
   assert.equal(ids({ a: -1 }, documents), [1, 3, 2])
 })
 
-test('an array in an array is one value', () => {
+test('an array in an array sorts as one value', () => {
   const documents = [
     { id: 1, a: [[1]] },
     { id: 2, a: [2] }
@@ -118,7 +118,7 @@ test('paths go through arrays; elements without the field count as null', () => 
   assert.equal(ids({ 'a.b': -1 }, documents), [1, 3, 2, 4, 5, 6])
 })
 
-test('digits name a position in an array and a key in an object', () => {
+test('digits in a path name a position in an array, or a key in an object', () => {
   const documents = [
     { id: 1, a: [3, 1] },
     { id: 2, a: [2, 9] },
@@ -128,7 +128,7 @@ test('digits name a position in an array and a key in an object', () => {
   assert.equal(ids({ 'a.0': 1 }, documents), [4, 3, 2, 1])
 })
 
-test('an array that a position leads to is compared as a whole, and one below it is not', () => {
+test('an array at a position of the path sorts as one value, and an array below it by an element', () => {
   const documents = [
     { id: 1, a: [[1, 9]] },
     { id: 2, a: [5] },
@@ -143,7 +143,7 @@ test('an array that a position leads to is compared as a whole, and one below it
   assert.equal(ids({ 'a.0.b': 1 }, documents.slice(1, 4)), [2, 4, 3])
 })
 
-test('two paths through one array are taken from one element', () => {
+test('two paths through one array take their values from the same element', () => {
   const documents = [
     {
       id: 1,
@@ -161,13 +161,13 @@ test('parallel arrays are refused', () => {
   assert.throws(() => ids({ a: 1, b: 1 }, [{ a: [1], b: [2] }]), isError('BadValue'))
 })
 
-test('only own fields count', () => {
+test('inherited properties are missing', () => {
   assert.equal(ids({ constructor: 1 }, [{ id: 1, constructor: 1 }, { id: 2 }]), [2, 1])
 })
 
 const sortable = fc.record({ a: fc.oneof(fc.integer({ min: 0, max: 3 }), scalar), b: fc.integer({ min: 0, max: 2 }) })
 
-test('the order is that of compareValues, and stable', () => {
+test('the order is that of compareValues(), and stable', () => {
   fc.assert(
     fc.property(fc.array(sortable, { maxLength: 30 }), (documents) => {
       const numbered = documents.map((document, arrival) => ({ ...document, arrival }))
@@ -181,7 +181,7 @@ test('the order is that of compareValues, and stable', () => {
   )
 })
 
-test('the first k are the first k of the whole order, ties by arrival', () => {
+test('TopK returns the first k of the complete order, with ties in order of arrival', () => {
   fc.assert(
     fc.property(fc.array(sortable, { maxLength: 40 }), fc.nat(12), (documents, limit) => {
       const numbered = documents.map((document, arrival) => ({ ...document, arrival }))
@@ -195,7 +195,7 @@ test('the first k are the first k of the whole order, ties by arrival', () => {
   )
 })
 
-test('items other than the documents can be sorted', () => {
+test('items other than the documents themselves can be sorted', () => {
   const sort = compileSort('a')
   const top = new TopK<number>(sort, 1)
   assert.is(top.push({ a: 2 }, 20, 10), true)
@@ -208,7 +208,7 @@ test('items other than the documents can be sorted', () => {
   assert.equal(full.toArray(), [10, 20])
 })
 
-test('a sort beyond its budget fails; the first k of many small batches do not', () => {
+test('a sort of more bytes than maxBytes fails, but not if the first k fit', () => {
   const sort = compileSort({ a: 1 })
   const documents = Array.from({ length: 100 }, (_, a) => ({ a, text: 'x'.repeat(1000) }))
   assert.throws(() => sortAll(sort, documents, { maxBytes: 50_000 }), isError('QueryExceededMemoryLimit'))

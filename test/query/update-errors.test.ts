@@ -118,7 +118,7 @@ const refused: readonly Refusal[] = [
 ]
 
 for (const [code, before, update, message, options] of refused) {
-  test(`refuses ${describe(update)} on ${describe(before)}`, () => {
+  test(`update ${describe(update)} of ${describe(before)} is refused`, () => {
     const untouched = describe(before)
     assert.throws(
       () => apply(deepFreeze(before), update, options),

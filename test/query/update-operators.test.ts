@@ -14,8 +14,8 @@ const cases: readonly Case[] = [
   // $set
   ['$set replaces in place and appends', { a: 1, b: 2 }, { $set: { a: 3, c: 4 } }, { a: 3, b: 2, c: 4 }],
   ['$set creates the levels of a path', { _id: 1 }, { $set: { 'a.b.c': 1 } }, { _id: 1, a: { b: { c: 1 } } }],
-  ['$set by digits makes an object where nothing is', {}, { $set: { 'a.0': 1 } }, { a: { 0: 1 } }],
-  ['$set by position in an array', { a: [1, 2] }, { $set: { 'a.1': 9 } }, { a: [1, 9] }],
+  ['$set by digits creates an object if the field is missing', {}, { $set: { 'a.0': 1 } }, { a: { 0: 1 } }],
+  ['$set by position replaces an element of an array', { a: [1, 2] }, { $set: { 'a.1': 9 } }, { a: [1, 9] }],
   ['$set beyond the end fills with null', { a: [1] }, { $set: { 'a.3.b': 9 } }, { a: [1, null, null, { b: 9 }] }],
   [
     'new fields are appended in the order of paths',
@@ -25,17 +25,17 @@ const cases: readonly Case[] = [
   ],
   ['$set changes the kind of a number', { a: 1 }, { $set: { a: 1n } }, { a: 1n }],
   ['$set of _id to an equal value is allowed', { _id: 1, a: 1 }, { $set: { _id: 1, a: 2 } }, { _id: 1, a: 2 }],
-  ['a key that begins with $ may lie inside a value', {}, { $set: { a: { $date: 1 } } }, { a: { $date: 1 } }],
+  ['a value may contain keys that begin with $', {}, { $set: { a: { $date: 1 } } }, { a: { $date: 1 } }],
   // $unset
   ['$unset removes a field', { a: 1, b: { c: 1, d: 2 } }, { $unset: { a: '', 'b.c': 1 } }, { b: { d: 2 } }],
   ['$unset in an array leaves null', { a: [1, 2] }, { $unset: { 'a.0': 1 } }, { a: [null, 2] }],
-  ['$unset through a scalar, or of nothing, is nothing', { a: 5 }, { $unset: { 'a.b': 1, c: 1, 'd.e': 1 } }, { a: 5 }],
+  ['$unset of missing fields has no effect', { a: 5 }, { $unset: { 'a.b': 1, c: 1, 'd.e': 1 } }, { a: 5 }],
   // $rename
   ['$rename moves a value', { a: 1, b: 2 }, { $rename: { a: 'c.d' } }, { b: 2, c: { d: 1 } }],
   ['$rename overwrites', { a: 1, b: 2 }, { $rename: { a: 'b' } }, { b: 1 }],
-  ['$rename of nothing is nothing', { b: {} }, { $rename: { a: 'c', 'b.x': 'd', 'e.f': 'g' } }, { b: {} }],
+  ['$rename of a missing field has no effect', { b: {} }, { $rename: { a: 'c', 'b.x': 'd', 'e.f': 'g' } }, { b: {} }],
   [
-    '$rename of nothing, wherever to, is nothing',
+    '$rename of a missing field has no effect whatever the new path',
     { b: [2], c: 1 },
     { $rename: { a: 'b.x', 'b.1': 'c.d' } },
     { b: [2], c: 1 }
@@ -48,9 +48,9 @@ const cases: readonly Case[] = [
     { a: now, b: now, c: new Timestamp({ t: 1_700_000_000, i: 1 }) }
   ],
   // arithmetic
-  ['$inc adds, and sets what is missing', { a: 1 }, { $inc: { a: 2, b: 3, 'c.d': -1 } }, { a: 3, b: 3, c: { d: -1 } }],
+  ['$inc adds, and sets missing fields', { a: 1 }, { $inc: { a: 2, b: 3, 'c.d': -1 } }, { a: 3, b: 3, c: { d: -1 } }],
   ['$inc of a 64-bit integer is exact', { a: 9007199254740993n }, { $inc: { a: 1 } }, { a: 9007199254740994n }],
-  ['$inc by a 64-bit integer makes one', { a: 1 }, { $inc: { a: Long.fromNumber(2) } }, { a: 3n }],
+  ['$inc by a 64-bit integer returns one', { a: 1 }, { $inc: { a: Long.fromNumber(2) } }, { a: 3n }],
   ['$inc of a 64-bit integer by a fraction is a double', { a: 1n }, { $inc: { a: 0.5 } }, { a: 1.5 }],
   [
     '$inc of decimals is decimal',
@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
     { a: dec('1000000000000000000000000000000000') }
   ],
   [
-    '$mul multiplies, and makes zero of what is missing',
+    '$mul multiplies, and sets missing fields to zero',
     { a: 3, c: dec('1.5') },
     { $mul: { a: 2, b: 5, c: 2, d: 5n } },
     { a: 6, c: dec('3.0'), b: 0, d: 0n }
@@ -94,10 +94,15 @@ const cases: readonly Case[] = [
     { $bit: { a: { and: 10 }, b: { or: 10 }, c: { xor: 3 } } },
     { a: 8, b: 15n, c: 3 }
   ],
-  ['$bit has 64 bits', { a: -1n }, { $bit: { a: { and: 2n ** 62n, or: 1 } } }, { a: 2n ** 62n + 1n }],
+  ['$bit combines 64 bits', { a: -1n }, { $bit: { a: { and: 2n ** 62n, or: 1 } } }, { a: 2n ** 62n + 1n }],
   // arrays
-  ['$push appends, and makes an array of nothing', { a: [1] }, { $push: { a: [2], b: 1 } }, { a: [1, [2]], b: [1] }],
-  ['$push $each $position', { a: [1, 4] }, { $push: { a: { $each: [2, 3], $position: 1 } } }, { a: [1, 2, 3, 4] }],
+  ['$push appends, and creates missing arrays', { a: [1] }, { $push: { a: [2], b: 1 } }, { a: [1, [2]], b: [1] }],
+  [
+    '$push with $position inserts',
+    { a: [1, 4] },
+    { $push: { a: { $each: [2, 3], $position: 1 } } },
+    { a: [1, 2, 3, 4] }
+  ],
   [
     '$push counts a negative position from the end',
     { a: [1, 4] },
@@ -105,7 +110,7 @@ const cases: readonly Case[] = [
     { a: [1, 2, 3, 4] }
   ],
   [
-    '$push at a position beyond either end',
+    '$push at a position beyond either end adds there',
     { a: [1], b: [1] },
     { $push: { a: { $each: [2], $position: 9 }, b: { $each: [2], $position: -9 } } },
     { a: [1, 2], b: [2, 1] }
@@ -114,7 +119,7 @@ const cases: readonly Case[] = [
   ['$push sorts by a bigint', { a: [3, 1] }, { $push: { a: { $each: [2], $sort: 1n } } }, { a: [1, 2, 3] }],
   ['$push sorts by a Long', { a: [3, 1] }, { $push: { a: { $each: [2], $sort: Long.NEG_ONE } } }, { a: [3, 2, 1] }],
   ['$push slices from the end', { a: [1, 2] }, { $push: { a: { $each: [3], $slice: -2 } } }, { a: [2, 3] }],
-  ['$push with $slice 0 empties', { a: [1, 2] }, { $push: { a: { $each: [], $slice: 0 } } }, { a: [] }],
+  ['$push with $slice 0 empties the array', { a: [1, 2] }, { $push: { a: { $each: [], $slice: 0 } } }, { a: [] }],
   [
     '$push sorts documents by a path',
     { a: [{ x: 2 }, { y: 1 }] },
@@ -128,13 +133,13 @@ const cases: readonly Case[] = [
     { a: [{ y: 1 }, { x: 3 }, { x: [] }, { x: [5, 1] }] }
   ],
   [
-    '$push sorts by a path that leads through no array, but by position',
+    '$push sorts by paths that lead into arrays by position only',
     { a: [{ x: { y: 2 } }, { x: [{ y: 1 }] }, { x: [{ y: 9 }] }] },
     { $push: { a: { $each: [], $sort: { 'x.y': -1, 'x.0.y': -1 } } } },
     { a: [{ x: { y: 2 } }, { x: [{ y: 9 }] }, { x: [{ y: 1 }] }] }
   ],
   [
-    '$addToSet adds what is not there',
+    '$addToSet adds a value that is missing',
     { a: [1, { b: 1 }] },
     { $addToSet: { a: { b: 1 }, c: 1 } },
     { a: [1, { b: 1 }], c: [1] }
@@ -142,40 +147,55 @@ const cases: readonly Case[] = [
   ['$addToSet $each adds each once', { a: [1] }, { $addToSet: { a: { $each: [1n, 2, 2, 3] } } }, { a: [1, 2, 3] }],
   ['$addToSet of an array adds the array', { a: [1] }, { $addToSet: { a: [1, 2] } }, { a: [1, [1, 2]] }],
   [
-    '$pop takes the last or the first',
+    '$pop removes the last element or the first',
     { a: [1, 2, 3], b: [1, 2] },
     { $pop: { a: 1, b: -1, c: 1 } },
     { a: [1, 2], b: [2] }
   ],
-  ['$pull by value', { a: [1, 2, 1n, '1', null] }, { $pull: { a: 1 } }, { a: [2, '1', null] }],
+  ['$pull removes equal values', { a: [1, 2, 1n, '1', null] }, { $pull: { a: 1 } }, { a: [2, '1', null] }],
   ['$pull of null leaves documents', { a: [1, null, {}] }, { $pull: { a: null } }, { a: [1, {}] }],
-  ['$pull by operators', { a: [1, 5, 9] }, { $pull: { a: { $gte: 5, $lt: 9 } } }, { a: [1, 9] }],
-  ['$pull by filter', { a: [{ b: 1, c: 1 }, { b: 2 }, 5] }, { $pull: { a: { b: 1 } } }, { a: [{ b: 2 }, 5] }],
   [
-    '$pull by a filter with $or',
+    '$pull removes values that satisfy operators',
+    { a: [1, 5, 9] },
+    { $pull: { a: { $gte: 5, $lt: 9 } } },
+    { a: [1, 9] }
+  ],
+  [
+    '$pull removes documents that match a filter',
+    { a: [{ b: 1, c: 1 }, { b: 2 }, 5] },
+    { $pull: { a: { b: 1 } } },
+    { a: [{ b: 2 }, 5] }
+  ],
+  [
+    '$pull accepts a filter with $or',
     { a: [{ b: 1 }, { b: 2 }, { b: 3 }] },
     { $pull: { a: { $or: [{ b: 1 }, { b: 3 }] } } },
     { a: [{ b: 2 }] }
   ],
-  ['$pull by regular expression', { a: ['ab', 'cd', 5] }, { $pull: { a: /^a/ } }, { a: ['cd', 5] }],
+  ['$pull removes strings that match a pattern', { a: ['ab', 'cd', 5] }, { $pull: { a: /^a/ } }, { a: ['cd', 5] }],
   ['$pull of an array pulls equal arrays', { a: [[1], [1, 2], 1] }, { $pull: { a: [1] } }, { a: [[1, 2], 1] }],
   [
-    '$pull by operators, of arrays: one that a filter of a field would match',
+    '$pull by operators also removes arrays, if a field with that value would match',
     { a: [[6], [1], 6, [], [[6]]] },
     { $pull: { a: { $gte: 5 } } },
     { a: [[1], [], [[6]]] }
   ],
   [
-    '$pull by $ne keeps arrays that hold the value',
+    '$pull by $ne keeps arrays that contain the value',
     { a: [[1], 1, 2, [2]] },
     { $pull: { a: { $ne: 1 } } },
     { a: [[1], 1] }
   ],
-  ['$pull by $size', { a: [[1], [1, 2], 2] }, { $pull: { a: { $size: 2 } } }, { a: [[1], 2] }],
-  ['$pull by $elemMatch', { a: [[1], [5], 5] }, { $pull: { a: { $elemMatch: { $gt: 2 } } } }, { a: [[1], 5] }],
-  ['$pull by regular expression, of arrays', { a: [['x'], 'x', ['y']] }, { $pull: { a: /x/ } }, { a: [['y']] }],
-  ['$pull of nothing is nothing', { b: 1 }, { $pull: { a: 1, 'c.d': 1 } }, { b: 1 }],
-  ['$pullAll pulls the values listed', { a: [1, 2, 3, [1]] }, { $pullAll: { a: [1, 3] } }, { a: [2, [1]] }],
+  ['$pull by $size removes arrays', { a: [[1], [1, 2], 2] }, { $pull: { a: { $size: 2 } } }, { a: [[1], 2] }],
+  [
+    '$pull by $elemMatch removes arrays',
+    { a: [[1], [5], 5] },
+    { $pull: { a: { $elemMatch: { $gt: 2 } } } },
+    { a: [[1], 5] }
+  ],
+  ['$pull by a pattern also removes arrays', { a: [['x'], 'x', ['y']] }, { $pull: { a: /x/ } }, { a: [['y']] }],
+  ['$pull from missing fields has no effect', { b: 1 }, { $pull: { a: 1, 'c.d': 1 } }, { b: 1 }],
+  ['$pullAll removes the listed values', { a: [1, 2, 3, [1]] }, { $pullAll: { a: [1, 3] } }, { a: [2, [1]] }],
   // positional
   [
     '$ is the element that the filter matched',
@@ -185,14 +205,14 @@ const cases: readonly Case[] = [
     { filter: { 'a.b': 5 } }
   ],
   [
-    '$ of a scalar array',
+    '$ may be a scalar element',
     { _id: 1, a: [1, 5, 9] },
     { $inc: { 'a.$': 1 } },
     { _id: 1, a: [1, 6, 9] },
     { filter: { _id: 1, a: { $gt: 3 } } }
   ],
   [
-    '$ needs all conditions of the filter',
+    '$ is an element that satisfies all conditions of the filter',
     {
       a: [
         { b: 1, c: 1 },
@@ -209,83 +229,89 @@ const cases: readonly Case[] = [
     { filter: { $and: [{ 'a.b': 1 }, { 'a.c': 2 }] } }
   ],
   [
-    '$ is not decided by what holds for the array as a whole',
+    '$ ignores conditions that the array itself satisfies',
     { a: [{ b: 1 }, { c: 2 }, { b: 1, c: 2 }] },
     { $set: { 'a.$.d': 1 } },
     { a: [{ b: 1 }, { c: 2 }, { b: 1, c: 2, d: 1 }] },
     { filter: { a: { $exists: true, $type: 'array' }, 'a.b': 1, 'a.c': { $exists: true } } }
   ],
   [
-    '$ goes by the last condition where no element satisfies all',
+    '$ depends on the last condition if no element satisfies all',
     { a: [1, 2, 3] },
     { $set: { 'a.$': 0 } },
     { a: [1, 2, 0] },
     { filter: { $and: [{ a: 1 }, { a: 2 }, { a: 3 }] } }
   ],
   [
-    '$ is the element with a key of digits, and none that a position leads to',
+    '$ is the element with a digit key, not the one at that position',
     { a: [5, 5, { 1: 6 }] },
     { $set: { 'a.$': 0 } },
     { a: [5, 5, 0] },
     { filter: { 'a.1': 6 } }
   ],
   [
-    '$ is an array within the array',
+    '$ may be an array within the array',
     { a: [1, [2], [1]] },
     { $set: { 'a.$': 0 } },
     { a: [1, [2], 0] },
     { filter: { a: [1] } }
   ],
-  ['$ with $or', { a: [1, 2, 3] }, { $set: { 'a.$': 0 } }, { a: [1, 0, 3] }, { filter: { $or: [{ a: 3 }, { a: 2 }] } }],
   [
-    '$ with $elemMatch below a path',
+    '$ works with $or',
+    { a: [1, 2, 3] },
+    { $set: { 'a.$': 0 } },
+    { a: [1, 0, 3] },
+    { filter: { $or: [{ a: 3 }, { a: 2 }] } }
+  ],
+  [
+    '$ works with $elemMatch below a path',
     { x: { a: [1, 2] } },
     { $set: { 'x.a.$': 0 } },
     { x: { a: [1, 0] } },
     { filter: { 'x.a': { $elemMatch: { $gte: 2 } } } }
   ],
   [
-    '$[] is every element',
+    '$[] stands for every element',
     { a: [{ b: [1, 2] }, { b: [3] }] },
     { $inc: { 'a.$[].b.$[]': 10 } },
     { a: [{ b: [11, 12] }, { b: [13] }] }
   ],
   [
-    '$[id] is each element its filter matches',
+    '$[id] stands for each element that its filter matches',
     { a: [{ n: 1 }, { n: 5 }] },
     { $set: { 'a.$[big].c': 1 } },
     { a: [{ n: 1 }, { n: 5, c: 1 }] },
     { arrayFilters: [{ 'big.n': { $gt: 3 } }] }
   ],
   [
-    '$[id] of scalars',
+    '$[id] may stand for scalars',
     { a: [1, 5, 9] },
     { $max: { 'a.$[x]': 7 } },
     { a: [1, 7, 9] },
     { arrayFilters: [{ $or: [{ x: 5 }, { x: 9 }] }] }
   ],
   [
-    '$[id] means the elements that its filter matched before anything changed',
+    '$[id] stands for the elements that its filter matched before any change',
     { a: [{ state: 'open' }, { state: 'done' }] },
     { $set: { 'a.$[x].state': 'done', 'a.$[x].year': 2024 }, $inc: { 'a.$[x].edits': 1 } },
     { a: [{ state: 'done', edits: 1, year: 2024 }, { state: 'done' }] },
     { arrayFilters: [{ 'x.state': 'open' }] }
   ],
   [
-    'two identifiers swap what they match',
+    'two identifiers can swap values',
     { a: [{ b: 1 }, { b: 2 }] },
     { $set: { 'a.$[x].b': 2, 'a.$[y].b': 1 } },
     { a: [{ b: 2 }, { b: 1 }] },
     { arrayFilters: [{ 'x.b': 1 }, { 'y.b': 2 }] }
   ],
   [
-    'two identifiers change different fields of one element',
+    'two identifiers can change different fields of one element',
     { a: [{ b: { n: 1 } }] },
     { $set: { 'a.$[x].b.n': 2, 'a.$[y].b.m': 3 } },
     { a: [{ b: { n: 2, m: 3 } }] },
     { arrayFilters: [{ 'x.b.n': 1 }, { 'y.b.n': { $lt: 2 } }] }
   ],
-  ['$mul of integers gives no -0', { a: -5, b: 5 }, { $mul: { a: 0, b: -0 } }, { a: 0, b: -0 }],
+  ['$mul of integers never returns -0', { a: -5, b: 5 }, { $mul: { a: 0, b: -0 } }, { a: 0, b: -0 }],
   ['$[] with $unset leaves null', { a: [1, 2] }, { $unset: { 'a.$[]': 1 } }, { a: [null, null] }]
 ]
 

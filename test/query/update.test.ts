@@ -14,7 +14,7 @@ import { anyValue, number, seedOfRun } from '../support/values.ts'
 const seed = seedOfRun()
 const dec = (text: string) => Decimal128.fromString(text)
 
-test('an update that changes nothing returns the very same document', () => {
+test('an update that changes nothing returns the same object', () => {
   const document = deepFreeze({
     _id: new ObjectId(),
     a: 1,
@@ -39,20 +39,20 @@ test('an update that changes nothing returns the very same document', () => {
   for (const update of updates) assert.is(apply(document, update), document, describe(update))
 })
 
-test('what did not change is shared with the result', () => {
+test('the result shares unchanged values with the document', () => {
   const document = { a: { b: 1 }, c: { d: 2 } }
   const result = apply(document, { $set: { 'a.b': 2 } })
   assert.is(result.c, document.c)
   assert.is.not(result.a, document.a)
 })
 
-test('$setOnInsert counts for an insert only, where _id may be set', () => {
+test('$setOnInsert applies to inserts only, and may set _id', () => {
   const update = { $setOnInsert: { _id: 7, a: 1 }, $set: { b: 2 } }
   assert.equal(apply({}, update, { isInsert: true }), { _id: 7, a: 1, b: 2 })
   assert.equal(apply({ _id: 1 }, { $setOnInsert: { a: 1 }, $set: { b: 2 } }), { _id: 1, b: 2 })
 })
 
-test('changing the update, or a result, later changes nothing', () => {
+test('changing the update object later has no effect', () => {
   const list = [1]
   const update = compileUpdate({ $set: { a: list }, $push: { b: { $each: [list] } } })
   list.push(2)
@@ -68,12 +68,12 @@ test('a replacement keeps _id and its place', () => {
   assert.equal(replace({}, context), { b: 2 })
 })
 
-test('a replacement that changes nothing returns the very same document', () => {
+test('a replacement that changes nothing returns the same object', () => {
   const document = { _id: 5, a: { b: [1] } }
   assert.is(compileReplacement({ a: { b: [1] } })(document, { isInsert: false, now }), document)
 })
 
-test('a replacement is refused with operators, another _id, or no object', () => {
+test('a replacement with operators or another _id, or that is not an object, is refused', () => {
   const codes = [
     () => compileReplacement({ $set: { a: 1 } }),
     () => compileReplacement({ _id: 2 })({ _id: 1 }, { isInsert: false, now }),
@@ -128,7 +128,7 @@ test('the fields of a DBRef can be changed', () => {
   assert.equal(documentFromFilter({ 'a.$id': 4, 'a.$ref': 'd' }), { a: { $id: 4, $ref: 'd' } })
 })
 
-test('what an upsert takes from its filter is in the order of paths', () => {
+test('the fields that an upsert takes from its filter are in the order of their paths', () => {
   const filter = { z: 1, 'b.y': 2, 'b.x': 3, '_id.b': 4, '_id.a': 5, a: { $all: [/x/, 6] }, Z: 7 }
   assert.is(
     describe(documentFromFilter(filter)),
@@ -174,11 +174,11 @@ const documentOfFields = fc.letrec((tie) => ({
   object: fc.dictionary(key, fc.oneof({ maxDepth: 3 }, field, tie('object')), { maxKeys: 4, noNullPrototype: true })
 })).object as fc.Arbitrary<Document>
 
-test('any update of any document leaves it alone, keeps _id, and shares it exactly when nothing changes', () => {
+test('any update keeps _id, leaves the document intact, and returns it exactly if nothing changes', () => {
   let applied = 0
   fc.assert(
     fc.property(documentOfFields, anyUpdate, (fields, update) => {
-      // As the store gives it: no Int32, Double or Long.
+      // As read from the store: without Int32, Double and Long.
       const document = deepFreeze(parseJson(stringifyCanonical({ _id: 1, ...fields })) as Document)
       const before = describe(document)
       const options = { filter: { a: { $gte: -9 } }, arrayFilters: usesFilter(update) ? [{ x: { $gt: 0 } }] : [] }

@@ -1,4 +1,4 @@
-/** Filters made of values find what equals one of them, whatever the values look like. */
+/** Filters made of values match fields that equal one of them, whatever the values look like. */
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -13,7 +13,7 @@ const seed = testSeed()
 const finds = (list: readonly unknown[], value: unknown): boolean =>
   compileNormalForm(equalsOneOf('k', list)).matches({ k: value })
 
-test('an object with an operator as its key is a value, and a regular expression equals itself only', () => {
+test('objects with operators as keys are values, and regular expressions equal only themselves', () => {
   const operators = { $gt: 5 }
   assert.ok(finds([operators], { $gt: 5 }))
   assert.ok(finds([1, operators], [{ $gt: 5 }]))
@@ -26,7 +26,7 @@ test('an object with an operator as its key is a value, and a regular expression
   assert.not(finds([], null))
 })
 
-test('null, and undefined, equal what is missing, unless something has to be there', () => {
+test('null and undefined match missing fields, unless exists() is required, too', () => {
   for (const list of [[null], [undefined], [1, null]]) {
     assert.ok(finds(list, null))
     assert.ok(compileNormalForm(equalsOneOf('k', list)).matches({}))
@@ -35,7 +35,7 @@ test('null, and undefined, equal what is missing, unless something has to be the
   }
 })
 
-test('values are copied, and documents that they identify are known', () => {
+test('values are copied, and values of _id become the ids of the filter', () => {
   const object = { a: [1] }
   const filter = compileNormalForm(equalsOneOf('k', [object]))
   object.a.push(2)
@@ -46,7 +46,7 @@ test('values are copied, and documents that they identify are known', () => {
   assert.is(compileNormalForm(equalsOneOf('_id', [/x/])).ids, undefined)
 })
 
-test('it matches what an $eq with one of the values matches', () => {
+test('equalsOneOf() matches exactly the documents that $eq with one of the values matches', () => {
   const value = values(adversarial, 2)
   let found = 0
   fc.assert(
