@@ -1,4 +1,4 @@
-/** Preferred numbers: each series is complete, and a value is between two neighbours of it. */
+/** Preferred numbers: each series is complete, and every value lies between two neighbours of it. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boundsOfSeries, granularities } from '../../src/aggregate/bucket-bounds.ts'
@@ -7,7 +7,7 @@ import { randomFrom } from '../support/random.ts'
 
 const place = { stage: '$bucketAuto', position: 0, within: undefined }
 
-/** Numbers of a decade by the name of the series. */
+/** How many numbers a decade has, for series whose names do not say it. */
 const sizes: Readonly<Record<string, number>> = { '1-2-5': 3 }
 
 function seriesOf(granularity: string, from: number, to: number): number[] {
@@ -19,18 +19,18 @@ function seriesOf(granularity: string, from: number, to: number): number[] {
   return series
 }
 
-test('a decade has as many numbers as its series says, at nearly equal ratios', () => {
+test('a decade has the number of values that its series is named after, at nearly equal ratios', () => {
   for (const granularity of granularities.filter((name) => name !== 'POWERSOF2')) {
     const size = sizes[granularity] ?? Number(granularity.slice(1))
     const series = seriesOf(granularity, 1, 10)
     assert.is(series.length, size, granularity)
     assert.is(series.at(-1), 10)
-    // A preferred number is rounded, those of E24 by the most.
+    // Preferred numbers are rounded, those of E24 most of all.
     for (const [i, number] of series.entries()) {
       const exact = 10 ** ((i + 1) / size)
       assert.ok(Math.abs(number / exact - 1) < (granularity === '1-2-5' ? 0.08 : 0.052), `${granularity}: ${number}`)
     }
-    // A series holds the one of half its size, but E48 not E24: that one is rounded to two digits.
+    // A series contains that of half its size, except that E48 does not contain E24, which is rounded to two digits.
     const half = `${granularity[0]}${size / 2}`
     if (!granularities.includes(half) || granularity === 'E48') continue
     for (const number of seriesOf(half, 1, 10)) assert.ok(series.includes(number), `${granularity} lacks ${number}`)
@@ -38,7 +38,7 @@ test('a decade has as many numbers as its series says, at nearly equal ratios', 
   assert.equal(seriesOf('POWERSOF2', 0.3, 10), [0.5, 1, 2, 4, 8])
 })
 
-test('a value lies between two neighbours, of whatever size it is', () => {
+test('a value of any magnitude lies between two neighbours of the series', () => {
   const random = randomFrom(testSeed())
   for (const granularity of granularities) {
     const bounds = boundsOfSeries(granularity, place)
@@ -46,7 +46,7 @@ test('a value lies between two neighbours, of whatever size it is', () => {
       const value = random() * 10 ** Math.floor(random() * 600 - 300)
       const [below, above] = [bounds.first(value) as number, bounds.end(value).max(1) as number]
       assert.ok(below < value && value < above, `${granularity}: ${below} ${value} ${above}`)
-      // Nothing lies between them but the value itself.
+      // The series has nothing between them but the value itself.
       const next = bounds.end(below).max(1) as number
       assert.ok(next === value || next === above, `${granularity}: ${below} ${next} ${above}`)
     }

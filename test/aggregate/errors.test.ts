@@ -1,4 +1,4 @@
-/** What is malformed is told with its stage and position, before anything is read. */
+/** Malformed pipelines are refused before anything is read, with an error that names the stage and its position. */
 import { inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -91,14 +91,14 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
 ]
 
 for (const [pipeline, codeName, message] of cases) {
-  test(`refuses ${inspect(pipeline, { depth: 9 })}`, () => {
+  test(`pipeline ${inspect(pipeline, { depth: 9 })} is refused`, () => {
     const error = failure(() => compilePipeline(pipeline, new Expressions()))
     assert.is(error.codeName, codeName, error.message)
     assert.match(error.message, message)
   })
 }
 
-test('operators are looked at when they are loaded, and still before anything is read', async () => {
+test('malformed operators are refused when operators are loaded, before anything is read', async () => {
   const unknown: readonly (readonly [unknown, ErrorName, RegExp])[] = [
     [[{ $limit: 1 }, { $set: { a: { $nope: 1 } } }], 'InvalidPipelineOperator', /^\$set \(stage 1\): .*\$nope/],
     [[{ $match: { $expr: { $and: [{ $nope: 1 }] } } }], 'InvalidPipelineOperator', /^\$match \(stage 0\): .*\$nope/],
@@ -130,7 +130,7 @@ test('operators are looked at when they are loaded, and still before anything is
   }
 })
 
-test('an option that is undefined is one that is not there', async () => {
+test('an undefined option is treated as missing', async () => {
   const pipeline = [
     { $unwind: { path: '$a', preserveNullAndEmptyArrays: undefined, includeArrayIndex: undefined } },
     { $set: { b: { $filter: { input: '$a', cond: true, limit: undefined } } } },

@@ -1,11 +1,11 @@
-/** Expressions by themselves: what one gives of a document, and tables of them. */
+/** Evaluates expressions on their own, singly and in tables. */
 import { inspect } from 'node:util'
 import * as assert from 'uvu/assert'
 import { Expressions } from '../../src/aggregate/expression.ts'
 import { PetalError } from '../../src/model/errors.ts'
 import type { Document } from '../../src/model/types.ts'
 
-/** An expression, and what it gives. */
+/** Expressions and their results. */
 export type Cases = readonly (readonly [expression: unknown, result: unknown])[]
 
 export async function evaluate(expression: unknown, document: Document = {}): Promise<unknown> {
@@ -15,7 +15,7 @@ export async function evaluate(expression: unknown, document: Document = {}): Pr
   return compiled(document)
 }
 
-/** Numbers of different kinds are different here. */
+/** Asserts the results; numbers of different kinds differ. */
 export async function gives(cases: Cases, document: Document = {}): Promise<void> {
   for (const [expression, result] of cases) {
     const found = await evaluate(expression, document).catch((error: unknown) => error)
@@ -23,7 +23,7 @@ export async function gives(cases: Cases, document: Document = {}): Promise<void
   }
 }
 
-/** Each is an error that names the stage and the operator, before a document is read or for this one. */
+/** Asserts that each expression fails, on compilation or for this document, with an error that names the stage. */
 export async function refuses(expressions: readonly unknown[], document: Document = {}): Promise<void> {
   for (const expression of expressions) {
     const shown = inspect(expression, { depth: 9 })

@@ -1,4 +1,4 @@
-/** What is implied by an expression holds wherever the expression is true, and its bounds say no less. */
+/** The filter implied by an expression matches every document for which the expression is true. */
 import { inspect } from 'node:util'
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
@@ -20,7 +20,7 @@ const cases: readonly (readonly [expression: unknown, implied: unknown])[] = [
   [{ $in: ['$a', [1, 'x', null]] }, { a: { $in: [1, 'x', null] } }],
   [{ $and: [{ $eq: ['$a', 1] }, { $gt: ['$b', '$c'] }] }, { a: { $eq: 1 } }],
   [{ $or: [{ $eq: ['$a', 1] }, { $eq: ['$b', 2] }] }, { $or: [{ a: { $eq: 1 } }, { b: { $eq: 2 } }] }],
-  // Nothing is known of one side of an alternative, or of what is computed.
+  // Nothing is implied if one alternative, or a computed value, is unknown.
   [{ $or: [{ $eq: ['$a', 1] }, { $gt: ['$b', '$c'] }] }, undefined],
   [{ $eq: ['$a', '$b'] }, undefined],
   [{ $eq: ['$a', { $add: [1, 1] }] }, undefined],
@@ -45,7 +45,7 @@ for (const [expression, implied] of cases) {
   })
 }
 
-test('a variable that has another value at each evaluation is no constant', () => {
+test('a variable whose value differs between evaluations is not treated as a constant', () => {
   const expressions = new Expressions({ x: 1, y: 2 })
   const place = { stage: '$expr' }
   assert.equal(expressions.condition({ $eq: ['$a', '$$x'] }, place).implied, { a: { $eq: 1 } })
@@ -71,7 +71,7 @@ const condition: fc.Arbitrary<Document> = fc.letrec((tie) => ({
   or: fc.array(tie('condition'), { maxLength: 3 }).map(($or) => ({ $or }))
 })).condition as fc.Arbitrary<Document>
 
-/** Paths of the conditions are there more often than not. */
+/** Documents that usually have the paths of the conditions. */
 const document = fc.oneof(
   anyDocument,
   fc.dictionary(
@@ -85,7 +85,7 @@ const document = fc.oneof(
   )
 )
 
-test('whatever is true of a document implies what it matches', async () => {
+test('documents for which an expression is true match the implied filter', async () => {
   let implied = 0
   await fc.assert(
     fc.asyncProperty(condition, fc.array(document, { minLength: 8, maxLength: 8 }), async (expression, documents) => {

@@ -15,13 +15,13 @@ const everything: Partial<LeadingRead> = {
 const a = { a: 1 }
 const b = { b: 1 }
 
-/** The read that stages become, and the stages that are left. */
+/** Pipelines, the read that their leading stages become, and the remaining stages. */
 const cases: readonly (readonly [AggregationPipeline, Partial<LeadingRead>, readonly string[]])[] = [
   [[], {}, []],
   [[{ $match: a }], { filter: a }, []],
   [[{ $match: a }, { $match: b }], { filter: { $and: [a, b] } }, []],
   [[{ $match: a }, { $sort: b }, { $match: b }], { filter: { $and: [a, b] }, sort: b }, []],
-  // A second sort is not stable in MongoDB; here it runs over what the first one gives.
+  // A second sort is not stable in MongoDB; here it sorts the results of the first one.
   [[{ $sort: a }, { $sort: b }], { sort: a }, ['$sort']],
   [[{ $skip: 2 }, { $limit: 5 }], { skip: 2, limit: 5 }, []],
   [[{ $limit: 5 }, { $skip: 2 }], { skip: 2, limit: 3 }, []],
@@ -49,7 +49,7 @@ const cases: readonly (readonly [AggregationPipeline, Partial<LeadingRead>, read
   [[{ $group: { _id: null, n: { $sum: 1 }, m: { $max: '$a' } } }], {}, ['$group']]
 ]
 
-test('leading stages become one read as long as they mean the same', () => {
+test('leading stages become one read as far as the meaning stays the same', () => {
   for (const [pipeline, read, rest] of cases) {
     const split = splitLeading(parsePipeline(pipeline))
     const { filter, sort, skip, limit, projection } = split.read
@@ -59,13 +59,13 @@ test('leading stages become one read as long as they mean the same', () => {
       rest,
       JSON.stringify(pipeline)
     )
-    // The second half of `$sortByCount` is a stage that is left.
+    // The sort of `$sortByCount` remains as a stage.
     const halves = split.read.places.filter(({ stage }) => stage === '$sortByCount').length
     assert.is(split.read.places.length, pipeline.length - rest.length + halves)
   }
 })
 
-test('a count ends the read, and says what it makes of a number', () => {
+test('a $count, or a $group that only counts, becomes part of the read', () => {
   const count = splitLeading(parsePipeline([{ $match: a }, { $count: 'n' }, { $limit: 1 }]))
   assert.equal(count.read.count?.(3), { n: 3 })
   assert.is(count.rest.length, 1)
@@ -74,7 +74,7 @@ test('a count ends the read, and says what it makes of a number', () => {
   assert.is(group.read.limit, 9)
 })
 
-test('groups that are counted end the read, and say what they make of a value and a number', () => {
+test('a $group or $sortByCount that counts by a path becomes part of the read', () => {
   const groups = splitLeading(parsePipeline([{ $group: { all: { $count: {} }, _id: '$a.b', n: { $sum: 1 } } }]))
   assert.equal(groups.read.tally?.path, ['a', 'b'])
   assert.equal(groups.read.tally?.document('x', 3), { _id: 'x', all: 3, n: 3 })

@@ -1,4 +1,4 @@
-/** Operators over arrays and sets: null and missing, positions, what is no array, values of different kinds. */
+/** Operators on arrays and sets, with null and missing, positions, other types and values of different kinds. */
 import { Decimal128, Long } from 'bson'
 import { test } from 'uvu'
 import { gives, refuses } from './evaluate.ts'
@@ -15,7 +15,7 @@ const document = {
   decimal: Decimal128.fromString('1.0')
 }
 
-test('elements by position', async () => {
+test('operators that select or find an element by position return it, null or nothing', async () => {
   await gives(
     [
       [{ $arrayElemAt: ['$list', 0] }, 3],
@@ -57,7 +57,7 @@ test('elements by position', async () => {
   )
 })
 
-test('parts of arrays, and arrays put together', async () => {
+test('operators that take parts of arrays or combine arrays return the documented results', async () => {
   await gives(
     [
       [{ $slice: ['$list', 2] }, [3, 1]],
@@ -134,7 +134,7 @@ test('parts of arrays, and arrays put together', async () => {
   )
 })
 
-test('variables are those of the operator that stands nearest', async () => {
+test('variables belong to the innermost operator that defines them', async () => {
   await gives(
     [
       [{ $map: { input: '$list', in: { $add: ['$$this', 1] } } }, [4, 2, 3]],
@@ -207,7 +207,7 @@ test('variables are those of the operator that stands nearest', async () => {
   )
 })
 
-test('arrays in order, and so many of them', async () => {
+test('$sortArray, $firstN, $lastN, $minN and $maxN order and select elements', async () => {
   await gives(
     [
       [{ $sortArray: { input: '$list', sortBy: 1 } }, [1, 2, 3]],
@@ -262,7 +262,7 @@ test('arrays in order, and so many of them', async () => {
   )
 })
 
-test('elements of sets are one where they are equal', async () => {
+test('set operators treat equal elements as one', async () => {
   await gives(
     [
       [{ $setUnion: ['$list', [2, 4]] }, [3, 1, 2, 4]],

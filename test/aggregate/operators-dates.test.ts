@@ -1,4 +1,4 @@
-/** Operators over dates: the calendar, time zones and changes of their clocks, null and missing, text in and out. */
+/** Operators on dates: the calendar, time zones and changes of their clocks, null and missing, from and to text. */
 import { Decimal128, ObjectId, Timestamp } from 'bson'
 import { test } from 'uvu'
 import { gives, refuses } from './evaluate.ts'
@@ -17,7 +17,7 @@ const document = {
 const berlin = 'Europe/Berlin'
 const newYork = 'America/New_York'
 
-test('parts of dates, in a time zone', async () => {
+test('parts of dates are those in the given time zone', async () => {
   await gives(
     [
       [{ $year: '$at' }, 2024],
@@ -75,7 +75,7 @@ test('parts of dates, in a time zone', async () => {
   )
 })
 
-test('dates of parts carry on what is beyond a range', async () => {
+test('$dateFromParts carries over values beyond their range', async () => {
   await gives(
     [
       [{ $dateFromParts: { year: 2024 } }, date('2024-01-01T00:00:00Z')],
@@ -110,7 +110,7 @@ test('dates of parts carry on what is beyond a range', async () => {
   )
 })
 
-test('dates later and earlier: months end, clocks change', async () => {
+test('$dateAdd and $dateSubtract respect ends of months and changes of clocks', async () => {
   const add = (startDate: Date, unit: string, amount: unknown, timezone = 'UTC') => ({
     $dateAdd: { startDate, unit, amount, timezone }
   })
@@ -124,7 +124,7 @@ test('dates later and earlier: months end, clocks change', async () => {
       [add(date('2024-03-30T11:00:00Z'), 'day', 1, berlin), date('2024-03-31T10:00:00Z')],
       [add(date('2024-03-30T11:00:00Z'), 'hour', 24, berlin), date('2024-03-31T11:00:00Z')],
       [add(date('2024-01-31T23:30:00Z'), 'month', 1, berlin), date('2024-02-29T23:30:00Z')],
-      // Half past two is skipped in Berlin that day, and comes twice in New York on another.
+      // Half past two does not exist in Berlin on that day; half past one occurs twice in New York on the other.
       [add(date('2024-03-30T01:30:00Z'), 'day', 1, berlin), date('2024-03-31T01:30:00Z')],
       [add(date('2024-11-02T05:30:00Z'), 'day', 1, newYork), date('2024-11-03T05:30:00Z')],
       [{ $dateSubtract: { startDate: '$id', unit: 'day', amount: 3 } }, date('2024-01-31T00:00:00Z')],
@@ -153,7 +153,7 @@ test('dates later and earlier: months end, clocks change', async () => {
   )
 })
 
-test('differences count the beginnings of units in between', async () => {
+test('$dateDiff counts the starts of units between two dates', async () => {
   const diff = (start: string, end: string, unit: string, more: object = {}) => ({
     $dateDiff: { startDate: date(start), endDate: date(end), unit, ...more }
   })
@@ -193,7 +193,7 @@ test('differences count the beginnings of units in between', async () => {
   )
 })
 
-test('dates cut to bins, which are counted from 2000', async () => {
+test('$dateTrunc truncates dates to bins that are counted from 2000', async () => {
   const cut = (text: string, unit: string, more: object = {}) => ({ $dateTrunc: { date: date(text), unit, ...more } })
   await gives(
     [
@@ -211,7 +211,7 @@ test('dates cut to bins, which are counted from 2000', async () => {
       [cut('2024-05-17T10:37:00.123Z', 'millisecond', { binSize: 100 }), date('2024-05-17T10:37:00.100Z')],
       [cut('2024-03-31T12:00:00Z', 'day', { timezone: berlin }), date('2024-03-30T23:00:00Z')],
       [cut('2024-05-17T10:40:00Z', 'hour', { timezone: '+05:45' }), date('2024-05-17T10:15:00Z')],
-      // Hours pass as they do everywhere: bins are not moved when clocks are.
+      // Bins of hours do not move when clocks change.
       [cut('2024-01-15T10:30:00Z', 'hour', { binSize: 2, timezone: berlin }), date('2024-01-15T09:00:00Z')],
       [cut('2024-07-01T10:30:00Z', 'hour', { binSize: 2, timezone: berlin }), date('2024-07-01T09:00:00Z')],
       [{ $dateTrunc: { date: '$none', unit: 'day' } }, null],
@@ -234,7 +234,7 @@ test('dates cut to bins, which are counted from 2000', async () => {
   )
 })
 
-test('a number beside a date is rounded to milliseconds', async () => {
+test('a number added to or subtracted from a date is rounded to milliseconds', async () => {
   const shifted = (milliseconds: number): Date => new Date(document.at.getTime() + milliseconds)
   const decimal = (text: string): Decimal128 => Decimal128.fromString(text)
   await gives(
@@ -260,7 +260,7 @@ test('a number beside a date is rounded to milliseconds', async () => {
   )
 })
 
-test('dates as text', async () => {
+test('$dateToString formats dates', async () => {
   const text = (format: string, timezone = 'UTC') => ({ $dateToString: { date: '$at', format, timezone } })
   await gives(
     [
@@ -300,7 +300,7 @@ test('dates as text', async () => {
   )
 })
 
-test('dates read from text', async () => {
+test('$dateFromString parses dates', async () => {
   const read = (dateString: unknown, more: object = {}) => ({ $dateFromString: { dateString, ...more } })
   const noon = date('2017-07-04T12:00:00Z')
   await gives(

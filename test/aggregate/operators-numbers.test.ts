@@ -1,4 +1,4 @@
-/** Operators over numbers of all kinds, conversions, accumulators within expressions. */
+/** Operators on numbers of all kinds, conversions, and accumulators in expressions. */
 import { Binary, Decimal128, Int32, Long, ObjectId, Timestamp } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -21,7 +21,7 @@ const document = {
   bytes: new Binary(new Uint8Array([1, 2, 3]))
 }
 
-test('arithmetic keeps 64 bits and decimals', async () => {
+test('arithmetic keeps 64-bit integers and decimals', async () => {
   await gives(
     [
       [{ $mod: [500_000_000_000n, 450_000_000_000] }, 50_000_000_000],
@@ -122,7 +122,7 @@ test('arithmetic keeps 64 bits and decimals', async () => {
   )
 })
 
-test('bits are those of integers of 32 or 64', async () => {
+test('bitwise operators work on integers of 32 or 64 bits', async () => {
   await gives(
     [
       [{ $bitAnd: [6, 3] }, 2],
@@ -141,10 +141,10 @@ test('bits are those of integers of 32 or 64', async () => {
   await refuses([{ $bitAnd: [1.5] }, { $bitOr: [1, '$half'] }, { $bitXor: ['$text'] }, { $bitNot: true }], document)
 })
 
-test('conversions give the type that was asked for, or fail', async () => {
+test('conversions return the requested type, or fail', async () => {
   await gives(
     [
-      // As filters have it.
+      // As in filters.
       [{ $type: 2 ** 31 - 1 }, 'int'],
       [{ $type: 2 ** 31 }, 'double'],
       [{ $type: -0 }, 'double'],
@@ -248,7 +248,7 @@ test('conversions give the type that was asked for, or fail', async () => {
   )
 })
 
-test('accumulators take several values, or the elements of one array', async () => {
+test('accumulators accept several values, or the elements of one array', async () => {
   await gives(
     [
       [{ $sum: '$list' }, decimal('3.5')],

@@ -1,14 +1,14 @@
-/** Conditions, objects and their fields, the caller's functions. */
+/** Operators on conditions, objects and their fields, and the caller's functions. */
 import { Decimal128 } from 'bson'
 import { test } from 'uvu'
 import { gives, refuses } from './evaluate.ts'
 
-/** An object that is written with a key `then` looks like a promise to the linter. */
+/** To the linter, an object literal with the key `then` looks like a promise. */
 const result = (value: unknown): object => Object.fromEntries([['then', value]])
 
 const document = { a: 1, b: null, c: { x: 1, 'y.z': 2, $d: 3 }, list: [1], digits: { 0: 'key' }, many: ['zero'] }
 
-test('conditions', async () => {
+test('conditional and logical operators return the documented results', async () => {
   await gives(
     [
       [{ $cond: ['$b', 'yes', 'no'] }, 'no'],
@@ -56,7 +56,7 @@ test('conditions', async () => {
   )
 })
 
-test('fields of objects', async () => {
+test('operators on fields of objects return the documented results', async () => {
   await gives(
     [
       [
@@ -94,7 +94,7 @@ test('fields of objects', async () => {
       [{ $setField: { field: 'x', input: '$c', value: '$none' } }, { 'y.z': 2, $d: 3 }],
       [{ $setField: { field: 'x', input: '$b', value: 1 } }, null],
       [{ $unsetField: { field: { $literal: '$d' }, input: '$c' } }, { x: 1, 'y.z': 2 }],
-      // A component of digits is a key inside of operators, too.
+      // A digit component of a path is a key inside operators, too.
       [{ $ifNull: ['$digits.0', 'none'] }, 'key'],
       [{ $ifNull: ['$many.0', 'none'] }, []],
       [{ $concatArrays: [['$none', { x: '$none' }]] }, [null, {}]]
@@ -122,7 +122,7 @@ test('fields of objects', async () => {
   )
 })
 
-test("objects have no names with a '.', but for literals and what $setField makes", async () => {
+test("objects in expressions may not have names with a '.', except in literals and by $setField", async () => {
   await refuses([
     { 'x.y': 1 },
     { a: { 'x.y': 1 } },

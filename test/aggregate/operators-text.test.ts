@@ -1,4 +1,4 @@
-/** Operators over text: code points and bytes, null and missing, what is no text, patterns. */
+/** Operators on text: code points and bytes, null and missing, other types, patterns. */
 import { BSONRegExp } from 'bson'
 import { test } from 'uvu'
 import { gives, refuses } from './evaluate.ts'
@@ -13,7 +13,7 @@ const document = {
   long: 5n
 }
 
-test('text put together, taken apart and replaced', async () => {
+test('operators that join, split, replace, trim and compare text return the documented results', async () => {
   await gives(
     [
       [{ $concat: ['$text', '-', 'x'] }, 'abcabc-x'],
@@ -113,7 +113,7 @@ test('positions and lengths count code points, or bytes of UTF-8', async () => {
   )
 })
 
-test('patterns: what matched, where, and groups that took no part', async () => {
+test('operators with patterns return matches, their places, and null for unused groups', async () => {
   await gives(
     [
       [{ $regexMatch: { input: '$text', regex: '^A', options: 'i' } }, true],

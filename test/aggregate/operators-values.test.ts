@@ -1,4 +1,4 @@
-/** Whatever an operator is given, it gives a value that a document may hold, or nothing, or an error that names the stage. */
+/** Whatever its arguments, an operator returns nothing, a value that can be stored, or an error that names the stage. */
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -9,7 +9,7 @@ import { PetalError } from '../../src/model/errors.ts'
 import { checkId } from '../../src/model/key.ts'
 import { adversarial, testSeed, values } from '../support/arbitraries.ts'
 
-/** Names of arguments of the operators that have some. */
+/** Names of arguments of some operators. */
 const names = [
   'input',
   'in',
@@ -38,7 +38,7 @@ const names = [
   'p',
   'inputs'
 ]
-/** Values with a meaning of their own to some operator. */
+/** Values with a special meaning for some operator. */
 const meaningful = fc.constantFrom<unknown>(
   new Date('2024-01-31T10:00:00Z'),
   new Date(8.64e15),
@@ -64,7 +64,7 @@ const byName = fc
   .subarray(names, { minLength: 1, maxLength: 3 })
   .chain((keys) => fc.tuple(...keys.map((key) => fc.tuple(fc.constant(key), literal))).map(Object.fromEntries))
 
-/** Keys that an operator needs beside the first one it names. */
+/** The key that an operator lacks, according to its error. */
 function needed(error: PetalError): string | undefined {
   return /needs '(\w+)'/.exec(error.message)?.[1]
 }
@@ -102,7 +102,7 @@ function assertStorable(result: unknown, shown: () => string): void {
   }
 }
 
-test('whatever an operator is given, it gives a value, or an error that says why', async () => {
+test('whatever its arguments, an operator returns a value, or an error that says why not', async () => {
   const seed = testSeed()
   for (const name of operators.keys()) {
     if (name === '$function') continue

@@ -1,4 +1,4 @@
-/** Computed projections, of finds and of `$project` alike: fields that are kept beside fields that are computed. */
+/** Projections, of find() and of `$project`, in which some fields are kept and others computed. */
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -9,7 +9,7 @@ import { testSeed } from '../support/arbitraries.ts'
 import { describe } from '../support/describe.ts'
 import { deepFreeze } from '../support/updates.ts'
 
-/** What the projection gives in a find, and then as a stage. REQUIRES: no operators. */
+/** The result of the projection in find(), and as a stage. REQUIRES: no operators. */
 function projected(spec: Document, document: Document): readonly Document[] {
   const expressions = new Expressions()
   const stage = compileReshape({ place: { stage: '$project', position: 0 }, spec }, expressions)
@@ -20,51 +20,56 @@ function projected(spec: Document, document: Document): readonly Document[] {
 
 const cases: readonly (readonly [claim: string, document: Document, spec: Document, expected: Document])[] = [
   [
-    'a path that gives nothing leaves the objects above it',
+    'a path whose value is missing leaves the objects above it',
     { _id: 1, z: 5, y: 6 },
     { 'z.b': '$nope', 'w.b.c': '$nope', v: '$nope', y: 1 },
     { _id: 1, z: {}, y: 6, w: { b: {} } }
   ],
   [
-    'elements that have nothing to keep hold what is computed',
+    'elements without kept fields get the computed ones',
     { a: [1, { c: 2, b: 9 }, [{ c: 3 }], [4], null, []], z: 5 },
     { 'a.c': 1, 'a.b': '$z' },
     { a: [{ b: 5 }, { c: 2, b: 5 }, [{ c: 3, b: 5 }], [{ b: 5 }], { b: 5 }, []] }
   ],
-  ['elements that are computed of nothing stay as objects', { a: [1, { b: 2 }] }, { 'a.b': '$nope' }, { a: [{}, {}] }],
   [
-    'beside a computed path, another one of the same array drops scalars',
+    'elements whose computed fields are missing become empty objects',
+    { a: [1, { b: 2 }] },
+    { 'a.b': '$nope' },
+    { a: [{}, {}] }
+  ],
+  [
+    'with a computed path in the same array, inclusion still drops scalars in arrays below',
     { a: [{ k: [1, { x: 2, y: 3 }], b: 1 }], z: 5 },
     { 'a.k.x': 1, 'a.b': '$z' },
     { a: [{ k: [{ x: 2 }], b: 5 }] }
   ],
   [
-    'a path below _id replaces the rest of it',
+    'a computed path below _id replaces the rest of _id',
     { _id: { k: 1 }, n: 4 },
     { '_id.x': '$n', n: 1 },
     { _id: { x: 4 }, n: 4 }
   ],
   [
-    'what is kept of _id is named beside it',
+    'parts of _id are kept if they are included explicitly',
     { _id: { k: 1, l: 2 }, n: 4 },
     { '_id.x': '$n', '_id.k': 1 },
     { _id: { k: 1, x: 4 } }
   ],
   ['_id may be computed', { _id: 1, n: 4, m: 5 }, { _id: '$n', m: 1 }, { m: 5, _id: 4 }],
   [
-    'computed fields come behind those that are kept, in the order of the spec',
+    'computed fields come after kept ones, in the order of the spec',
     { _id: 1, a: 1, b: 2, c: { d: 3, e: 4 } },
     { f: '$a', b: '$c.d', a: 1, 'c.g': '$a', 'c.e': 1 },
     { _id: 1, a: 1, c: { e: 4, g: 1 }, f: 1, b: 3 }
   ],
   [
-    'every value is of the document that came in',
+    'every value is computed from the original document',
     { _id: 1, a: 1, b: { c: 2 } },
     { a: '$b.c', b: { c: '$a', d: '$b' } },
     { _id: 1, b: { c: 1, d: { c: 2 } }, a: 2 }
   ],
   [
-    'values that are no switch are constants',
+    'values other than numbers and booleans are constants or expressions',
     { _id: 1, a: 1 },
     { a: 'x', b: null, c: ['$a', 1], d: { e: { $literal: 1 } } },
     { _id: 1, a: 'x', b: null, c: [1, 1], d: { e: 1 } }
@@ -77,7 +82,7 @@ for (const [claim, document, spec, expected] of cases) {
   })
 }
 
-test('changing the projection later changes nothing, nor does changing what it gave', () => {
+test('changing the projection, or a projected document, has no effect on later results', () => {
   const date = new Date(5)
   const fields = { at: date, list: [date] }
   const project = compileFindProjection({ x: { $literal: fields }, y: date }, {}, () => new Expressions())
@@ -111,7 +116,7 @@ const spec = fc
   })
   .map((entries) => Object.fromEntries(entries))
 
-/** In two passes, with a place for each element of an array: what is kept of it, and then what is computed. */
+/** Projects in two passes, first keeping and then computing fields, with a place for each element of an array. */
 function inTwoPasses(fields: Document, whole: Document): Document {
   const missing = Symbol('missing')
   type Tree = Map<string, Tree | string | 1>
@@ -161,7 +166,7 @@ function inTwoPasses(fields: Document, whole: Document): Document {
   return withoutMissing(compute(root, keep(root, whole))) as Document
 }
 
-test('any projection gives what keeping first and computing then gives', () => {
+test('any projection returns the same as keeping fields first and computing others then', () => {
   fc.assert(
     fc.property(document, spec, (fields, projection) => {
       const whole = { _id: 1, ...fields }

@@ -1,4 +1,4 @@
-/** Updates that are pipelines: what one makes of a document, what it refuses, and that it does what operators do. */
+/** Updates by a pipeline: their results, what they refuse, and that they agree with update operators. */
 import { Decimal128, Int32, Long } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -27,10 +27,10 @@ async function updated(document: Document, pipeline: unknown): Promise<Document>
 
 const cases: readonly (readonly [before: Document, pipeline: readonly Document[], after: Document])[] = [
   [{ _id: 1, a: 1, b: 2 }, [{ $set: { total: { $add: ['$a', '$b'] } } }, { $unset: 'a' }], { _id: 1, b: 2, total: 3 }],
-  // A stage sees what the one before it left; within a stage all see the same.
+  // A stage sees the result of the previous one; all fields of a stage see the same document.
   [{ _id: 1, a: 1 }, [{ $set: { a: 5, b: '$a' } }, { $set: { c: '$a' } }], { _id: 1, a: 5, b: 1, c: 5 }],
   [{ _id: 1, a: 1, b: 2 }, [{ $set: { a: '$b', b: '$a' } }], { _id: 1, a: 2, b: 1 }],
-  // Unlike operators, it puts an object in the place of a scalar, and goes into each element of an array.
+  // Unlike operators, it replaces scalars by objects, and sets the field in each element of an array.
   [{ _id: 1, a: 5 }, [{ $set: { 'a.b': 1 } }], { _id: 1, a: { b: 1 } }],
   [{ _id: 1, a: [{ b: 1 }, 2] }, [{ $set: { 'a.b': 7 } }], { _id: 1, a: [{ b: 7 }, { b: 7 }] }],
   [{ _id: 1, a: [1, 2] }, [{ $set: { 'a.0': 7 } }], { _id: 1, a: [{ 0: 7 }, { 0: 7 }] }],
@@ -51,7 +51,7 @@ const cases: readonly (readonly [before: Document, pipeline: readonly Document[]
     { _id: 1, u: 1, w: 2 }
   ],
   [{ _id: 1, a: 1 }, [{ $replaceWith: { $literal: { $a: 1, 'b.c': 2, '': 3 } } }], { _id: 1, $a: 1, 'b.c': 2, '': 3 }],
-  // _id stays, whatever a stage makes of it, and stays first.
+  // _id stays, and stays first, whatever a stage does to it.
   [{ _id: 1, a: 1, b: 2 }, [{ $project: { _id: 0, a: 1 } }], { _id: 1, a: 1 }],
   [{ _id: 1, a: 1 }, [{ $unset: '_id' }, { $set: { b: 1 } }], { _id: 1, a: 1, b: 1 }],
   [{ _id: 1, a: 1 }, [{ $set: { _id: '$$REMOVE', b: 1 } }], { _id: 1, a: 1, b: 1 }],
@@ -59,17 +59,17 @@ const cases: readonly (readonly [before: Document, pipeline: readonly Document[]
   [{ _id: 1, a: 1 }, [{ $set: { _id: 1n, b: 1 } }], { _id: 1, a: 1, b: 1 }],
   [{ a: 1 }, [{ $set: { b: 1 } }], { a: 1, b: 1 }],
   [{ a: 1 }, [{ $set: { _id: 7 } }], { a: 1, _id: 7 }],
-  // Constants become what the store gives back.
+  // Constants become what the store would return.
   [{ _id: 1 }, [{ $set: { a: new Int32(1), b: Long.fromNumber(2), c: [null] } }], { _id: 1, a: 1, b: 2n, c: [null] }]
 ]
 
 for (const [before, pipeline, after] of cases) {
-  test(`${describe(pipeline)} of ${describe(before)}`, async () => {
+  test(`${describe(pipeline)} updates ${describe(before)}`, async () => {
     assert.is(describe(await updated(before, pipeline)), describe(after))
   })
 }
 
-test('a pipeline that changes nothing returns the very same document', async () => {
+test('a pipeline that changes nothing returns the same object', async () => {
   const document = deepFreeze({
     _id: 1,
     a: 1,
@@ -92,19 +92,19 @@ test('a pipeline that changes nothing returns the very same document', async () 
     [{ $project: { _id: 0, z: 0 } }]
   ]
   for (const pipeline of pipelines) assert.is(await updated(document, pipeline), document, describe(pipeline))
-  // Equal, and not the same.
+  // Equal, but not identical values.
   assert.is(describe(await updated(document, [{ $set: { a: 1n } }])), describe({ ...document, a: 1n }))
   assert.is.not(await updated(document, [{ $set: { x: Decimal128.fromString('1') } }]), document)
 })
 
-test('what did not change is shared with the result', async () => {
+test('the result shares unchanged values with the document', async () => {
   const document = { _id: 1, a: { b: 1 }, c: { d: 2 } }
   const result = await updated(document, [{ $set: { 'a.b': 2 } }])
   assert.is(result.c, document.c)
   assert.is.not(result.a, document.a)
 })
 
-test('changing the pipeline later changes nothing', async () => {
+test('changing the pipeline later has no effect', async () => {
   const list = [1]
   const date = new Date(5)
   const fields: Document = { a: list, b: { $concatArrays: [list, list] }, c: date, d: { $literal: list } }
@@ -128,7 +128,7 @@ test('$$NOW is one instant for all documents', async () => {
   assert.is(Number(second.later), Number(first.at) + 1)
 })
 
-test('nothing is loaded where there are no operators', () => {
+test('a pipeline without operators needs no loading', () => {
   const { ready } = compileUpdatePipeline(
     [{ $set: { a: '$b', c: { $literal: 1 } } }, { $unset: 'b' }],
     new Expressions()
@@ -166,10 +166,10 @@ const refused: readonly (readonly [pipeline: unknown, codeName: ErrorName, messa
   [[{ $set: JSON.parse('{"__proto__":1}') }], 'BadValue', /^\$set \(stage 0\).*__proto__/],
   [[{ $set: { a: JSON.parse('{"__proto__":1}') } }], 'BadValue', /^\$set \(stage 0\).*__proto__/],
   [[{ $set: { 'a.__proto__.b': 1 } }], 'BadValue', /__proto__/],
-  // Known when operators are there.
+  // Detected when operators are loaded.
   [[{ $set: { a: { $nope: 1 } } }], 'InvalidPipelineOperator', /^\$set \(stage 0\): .*\$nope/],
   [[{ $unset: 'b' }, { $set: { a: { $cond: [1] } } }], 'BadValue', /^\$set \(stage 1\): \$cond/],
-  // Known when there is a document.
+  // Detected when a document is updated.
   [[{ $replaceWith: '$a' }], 'BadValue', /^\$replaceWith \(stage 0\): the new root must be an object, not number/],
   [[{ $unset: 'b' }, { $set: { b: { $add: ['$a', 'x'] } } }], 'BadValue', /^\$set \(stage 1\): \$add/],
   [[{ $set: { _id: 2 } }], 'ImmutableField', /_id/],
@@ -178,10 +178,10 @@ const refused: readonly (readonly [pipeline: unknown, codeName: ErrorName, messa
 ]
 
 for (const [pipeline, codeName, message] of refused) {
-  test(`refuses ${describe(pipeline)}`, () => assertRefused(pipeline, codeName, message))
+  test(`update ${describe(pipeline)} is refused`, () => assertRefused(pipeline, codeName, message))
 }
 
-test('refuses a pipeline that contains itself', async () => {
+test('a pipeline that contains itself is refused', async () => {
   const cyclic: Document = {}
   cyclic.self = cyclic
   await assertRefused([{ $set: cyclic }], 'BadValue', /^\$set \(stage 0\).*levels/)
@@ -209,7 +209,7 @@ const operation = fc.oneof(
   }))
 )
 
-/** New fields come in the order of their paths with operators, of the stage with a pipeline. */
+/** Sorts fields by path, because operators add new fields in that order, and pipelines in that of the stage. */
 function sorted(fields: Document): Document {
   return Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -220,7 +220,7 @@ function asStage(update: Document): Document {
   return { $set: Object.fromEntries(fields) }
 }
 
-/** Operators find nothing below an array but positions; stages go into each element. */
+/** Below an array, operators find only positions, while stages change each element. */
 function leadsThroughArray(document: Document, paths: readonly string[]): boolean {
   return paths.some((each) => {
     let value: unknown = document
@@ -232,12 +232,12 @@ function leadsThroughArray(document: Document, paths: readonly string[]): boolea
   })
 }
 
-test('$set and $unset do to any document what the operators do, and say alike whether they changed it', async () => {
+test('the stages $set and $unset change any document like the operators, or equally leave it unchanged', async () => {
   const update = fc.array(operation, { minLength: 1, maxLength: 2 })
   const drawn = fc.sample(fc.tuple(documents(adversarial), update), { seed, numRuns: 10_000 })
   let compared = 0
   for (const [fields, operations] of drawn) {
-    // As the store gives it.
+    // As read from the store.
     const document = deepFreeze(parseJson(stringifyCanonical({ ...fields, _id: 1 })) as Document)
     const before = describe(document)
     let expected = document
@@ -248,7 +248,7 @@ test('$set and $unset do to any document what the operators do, and say alike wh
       try {
         expected = apply(expected, each)
       } catch (error) {
-        // Paths through scalars, and such as conflict.
+        // Conflicting paths, or paths through scalars.
         assert.instance(error, PetalError)
         isAlike = false
         break

@@ -1,4 +1,4 @@
-/** Sums, keys and comparisons know every kind of number; what bson makes of values survives. */
+/** Sums, keys and comparisons support every kind of number, paths behave as in MongoDB, and sorts can run in steps. */
 import { Decimal128, Double, Int32, Long, ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -19,7 +19,7 @@ function sumOf(...numbers: readonly unknown[]): ExactSum {
   return sum
 }
 
-test('values have one group key exactly where they are equal', () => {
+test('values have the same group key exactly if they are equal', () => {
   const value = values(adversarial, 2)
   const isMissing = (one: unknown): boolean => one === undefined || one === null
   fc.assert(
@@ -40,7 +40,7 @@ function bothNaN(one: unknown, other: unknown): boolean {
   return Number.isNaN(one) && Number.isNaN(other)
 }
 
-test('sums do not depend on the order of doubles, and lose nothing that fits', () => {
+test('sums do not depend on the order of doubles, and are exact', () => {
   assert.is(sumOf(1e100, 1, -1e100).total(), 1)
   assert.is(sumOf(...Array.from({ length: 10 }, () => 0.1)).total(), 1)
   assert.is(sumOf(2 ** 53, 1, 1).total(), 2 ** 53 + 2)
@@ -58,7 +58,7 @@ test('sums do not depend on the order of doubles, and lose nothing that fits', (
   )
 })
 
-test('kinds of numbers mix as in MongoDB', () => {
+test('sums of mixed kinds of numbers have the same type as in MongoDB', () => {
   assert.is(sumOf(2n ** 60n, 1).total(), 2n ** 60n + 1n)
   assert.is(sumOf(2n ** 60n, 0.5).total(), 2 ** 60)
   assert.is(sumOf(2n ** 62n, 2n ** 62n).total(), 2 ** 63)
@@ -69,7 +69,7 @@ test('kinds of numbers mix as in MongoDB', () => {
   assert.is(sumOf(null).average(), null)
 })
 
-test('in expressions missing is before null, and truth is that of MongoDB', () => {
+test('in expressions missing is less than null, and values are true as in MongoDB', () => {
   assert.ok(compareInExpression(undefined, null) < 0)
   assert.is(compareInExpression(undefined, undefined), 0)
   assert.is(compareInExpression(1n, Decimal128.fromString('1.0')), 0)
@@ -77,7 +77,7 @@ test('in expressions missing is before null, and truth is that of MongoDB', () =
   assert.equal(['', Number.NaN, [], {}, '0', -1n].map(isTruthy), Array(6).fill(true))
 })
 
-test('paths go through arrays, digits are keys, and inherited properties are not there', () => {
+test('field paths lead through arrays, digits are keys, and inherited properties are missing', () => {
   const document = { a: [{ b: 1 }, { b: [2, 3] }, 4, {}], c: { 0: 'zero' }, d: [['x']] }
   assert.equal(compileFieldPath('a.b')(document), [1, [2, 3]])
   assert.is(compileFieldPath('c.0')(document), 'zero')
@@ -89,7 +89,7 @@ test('paths go through arrays, digits are keys, and inherited properties are not
   assert.is(compileFieldPath('c.toString')(document), undefined)
 })
 
-test('a value is put into copies, into every element of an array, and undefined removes', () => {
+test('withValueAt() copies, sets the value in every element of an array, and removes it if undefined', () => {
   const document = Object.freeze({
     a: Object.freeze({ b: 1, c: 2 }),
     list: Object.freeze([Object.freeze({ x: 1 }), 5])
@@ -101,7 +101,7 @@ test('a value is put into copies, into every element of an array, and undefined 
   assert.equal(at('a.b.z', 1).a, { b: { z: 1 }, c: 2 })
 })
 
-test('expressions of paths, shapes and literals load nothing, and keep instances as they are', () => {
+test('expressions of paths, objects and literals load nothing, and keep instances unchanged', () => {
   const expressions = new Expressions()
   const place = { stage: '$set', position: 0 }
   const id = new ObjectId()
@@ -114,7 +114,7 @@ test('expressions of paths, shapes and literals load nothing, and keep instances
   assert.is(expressions.needsLoading, false)
 })
 
-test('sorting in steps is sorting, and as stable', () => {
+test('sorting in steps returns the same order, including ties, as sorting at once', () => {
   const sort = compileSort({ n: 1 })
   const whole = new FullSort(sort)
   const steps = new FullSort(sort)

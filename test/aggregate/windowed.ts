@@ -1,4 +1,4 @@
-/** `$setWindowFields` by itself. */
+/** Runs `$setWindowFields` on its own. */
 import { Expressions } from '../../src/aggregate/expression.ts'
 import { compileWindows, WindowFields, type Windowing } from '../../src/aggregate/windows/stage.ts'
 import type { Document } from '../../src/model/types.ts'

@@ -1,6 +1,6 @@
 /**
- * `$setWindowFields` against npm mingo, where that does as MongoDB does: integers, null and missing, documents that differ by what
- * they are sorted by, and whatever the order of partitions.
+ * Compares `$setWindowFields` with npm mingo where that follows MongoDB: integers and null, documents with different
+ * sort values, regardless of the order of partitions.
  */
 import fc from 'fast-check'
 import { aggregate } from 'mingo'
@@ -10,10 +10,10 @@ import { same } from '../docstore/aggregate-over.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { windowed } from './windowed.ts'
 
-// Fixed unless asked otherwise: a new error found in the library must not fail an unrelated change.
+// Fixed by default, since a new error found in the library must not fail an unrelated change.
 const seed = testSeed(20_261_126)
 
-/** Windows that do not hold the document itself are not all as they should be there. */
+/** Windows always contain the document itself, because mingo computes some others wrongly. */
 const end = (min: number, max: number): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 3, arbitrary: fc.integer({ min, max }) }, fc.constantFrom('unbounded', 'current'))
 const bounds = fc.tuple(end(-5, 0), end(0, 5))
@@ -51,7 +51,7 @@ const overPartitions: Readonly<Record<string, Document>> = {
   slope: { $derivative: { input: '$n' }, window: { documents: [-1, 0] } }
 }
 
-test('mingo computes the same windows of documents, and of ranges', () =>
+test('mingo computes the same values for windows of documents and of ranges', () =>
   fc.assert(
     fc.asyncProperty(documents, bounds, bounds, async (list, ofDocuments, ofRange) => {
       const output: Record<string, Document> = { ...overPartitions }

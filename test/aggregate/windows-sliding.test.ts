@@ -1,4 +1,4 @@
-/** Moving windows: whatever is kept while they move, the result is that of each window taken by itself, bit by bit. */
+/** Whatever is kept while a window moves, the results are bit by bit those of each window computed separately. */
 import { Decimal128 } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -17,7 +17,7 @@ import { testSeed } from '../support/arbitraries.ts'
 import { decimal, int64, number } from '../support/values.ts'
 import { windowed } from './windowed.ts'
 
-/** By name, what is computed of a window's documents taken by themselves. */
+/** Functions by name that compute a result from all documents of a window. */
 type Anew = Readonly<Record<string, (documents: readonly Document[]) => unknown>>
 
 const inputOf = compileFieldPath('v')
@@ -77,7 +77,7 @@ const third = fc.integer({ min: -1000, max: 1000 }).map((n) => n / 3)
 const none = fc.constantFrom(undefined, null)
 const text = fc.constantFrom('', 'a', 'b')
 
-/** Columns of one kind, where a window moves on as a rule, and of all kinds. */
+/** Columns of one kind, for which the sum usually slides, and of mixed kinds. */
 const columns = [
   integer,
   fc.oneof({ weight: 4, arbitrary: price }, none),
@@ -101,7 +101,7 @@ const ends = fc.tuple(end, end).filter(isAscending)
 
 const seed = testSeed()
 
-test('windows of so many documents, of values of every kind', async () => {
+test('windows of documents are computed right for values of every kind', async () => {
   const anew = await anewByName()
   const property = fc.asyncProperty(fc.oneof(...columns), ends, async (column, bounds) => {
     const documents = column.map(([v, w], i) => (v === undefined ? { i, w } : { i, v, w }))
@@ -120,7 +120,7 @@ test('windows of so many documents, of values of every kind', async () => {
   await fc.assert(property, { numRuns: 400, seed })
 })
 
-test('windows of a range of numbers, with equal ones and gaps', async () => {
+test('windows of a range are computed right for numbers with ties and gaps', async () => {
   const anew = await anewByName()
   const quarter = fc.integer({ min: -40, max: 40 }).map((n) => n / 4)
   const distance = fc.oneof(quarter, fc.constantFrom('unbounded', 'current'))
@@ -151,7 +151,7 @@ test('windows of a range of numbers, with equal ones and gaps', async () => {
   await fc.assert(property, { numRuns: 200, seed })
 })
 
-test('areas of windows, of numbers with rounding and gaps between them', async () => {
+test('$integral is computed right for numbers with rounding and gaps', async () => {
   const property = fc.asyncProperty(
     fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.oneof(third, integer)), { maxLength: 30 }),
     ends,
@@ -178,7 +178,7 @@ test('areas of windows, of numbers with rounding and gaps between them', async (
   await fc.assert(property, { numRuns: 200, seed })
 })
 
-/** A window that tells how often it was read. */
+/** A window that counts how often it was read. */
 class Watched extends Queue {
   reads = 0
 
@@ -200,7 +200,7 @@ function readsOf(values: readonly unknown[], length: number): number {
   return window.reads
 }
 
-test('sums of prices, of integers of all kinds and of numbers with rounding are not made anew', () => {
+test('sums of prices, of integers of all kinds and of rounded numbers slide without reading the window again', () => {
   const many = (value: (i: number) => unknown): unknown[] => Array.from({ length: 5000 }, (_, i) => value(i))
   assert.is(
     readsOf(
@@ -230,7 +230,7 @@ test('sums of prices, of integers of all kinds and of numbers with rounding are 
     ),
     0
   )
-  // While one is in the window that is too large for the others' errors to be kept, and no longer.
+  // The window is read only while it contains a number too large for the errors of the others to be kept.
   const reads = readsOf(
     many((i) => (i === 100 ? 1e80 : Math.sin(i))),
     10
@@ -243,7 +243,7 @@ test('sums of prices, of integers of all kinds and of numbers with rounding are 
   assert.is(specials, 20)
 })
 
-test('a queue gives its values in order, and lets go of those that left', () => {
+test('a queue returns its values in order, and only those not shifted yet', () => {
   const queue = new Queue()
   for (let i = 0; i < 1000; i++) {
     queue.push(i)

@@ -37,7 +37,7 @@ const parameters = { shards: 0, rowsPerPair: 1, privatePairs: [], columns: [], u
 function valuesOf(i: number): number[] {
   const values = [1_000_000 + i, 2_000_000 + (i >>> 3), 3_000_000 + ((i * 7919) % 61)]
   if (i % 7 !== 3) values.push(5)
-  // One long document, of thousands of pairs.
+  // One long document with thousands of pairs.
   if (i === 700) for (let k = 0; k < 3000; k++) values.push(4_000_000 + k)
   return values
 }
