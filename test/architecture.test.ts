@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 
 const source = fileURLToPath(new URL('../src', import.meta.url))
 
-/** Which layers a layer may import. The picture is in docs/architecture.md. */
+/** Which layers each layer may import, as shown in docs/architecture.md. */
 const allowed: Record<string, readonly string[]> = {
   model: [],
   bloom: ['model'],
@@ -20,13 +20,13 @@ const allowed: Record<string, readonly string[]> = {
   cli: ['model', 'docstore', 'workload', '.']
 }
 
-/** Where Node's file system may be used: everything else also runs in a browser. */
+/** Where Node's file system may be used; everything else also runs in a browser. */
 const mayUseFiles = [join('lsm', 'fs'), 'cli']
 
 interface Import {
   readonly file: string
   readonly specifier: string
-  /** Nothing of it is there when the program runs, or it is loaded only when it is called for. */
+  /** True for types, which do not exist at run time, and for modules that are imported dynamically. */
   readonly isForTypes: boolean
 }
 
@@ -60,10 +60,10 @@ test('layers import downwards only', () => {
   }
 })
 
-/** A filter stands in operators that stand in a filter. */
+/** Files that may import each other, because filters contain operators that contain filters. */
 const recursive = ['query/parse.ts', 'query/parse-operators.ts']
 
-test('no file needs itself by way of others when it is loaded', () => {
+test('no file imports itself by way of others', () => {
   const needs = new Map<string, string[]>()
   for (const { file, specifier, isForTypes } of imports()) {
     if (isForTypes || !specifier.startsWith('.')) continue
@@ -91,7 +91,7 @@ test("only lsm/fs and cli import Node's file system", () => {
   }
 })
 
-test('every file can be read in one sitting', () => {
+test('no source file has more than 400 lines', () => {
   for (const file of readdirSync(source, { recursive: true }).map(String)) {
     if (!file.endsWith('.ts') || file.endsWith('.generated.ts')) continue
     const lines = readFileSync(join(source, file), 'utf8').split('\n').length

@@ -1,4 +1,4 @@
-/** What the texts say is there: links, files, scripts, commands with their options, methods. */
+/** Everything that the docs name exists: links, files, scripts, commands with their options, methods. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +21,7 @@ function docs(): string[] {
     .map((name) => `docs/${name}`)
 }
 
-/** As GitHub makes them of headings. */
+/** Anchors of all headings, as on GitHub. */
 function anchors(markdown: string): ReadonlySet<string> {
   const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
   return new Set(
@@ -41,7 +41,7 @@ function code(markdown: string): string[] {
   return [...blocks, ...spans]
 }
 
-test('links lead to files and headings that are there', () => {
+test('links lead to existing files and headings', () => {
   for (const [file, text] of texts) {
     for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^https?:/.test(target)) continue
@@ -54,7 +54,7 @@ test('links lead to files and headings that are there', () => {
   }
 })
 
-test('files and tests that are named are there', () => {
+test('files and tests named in the docs exist', () => {
   const folders = ['', 'src', 'test', ...readdirSync(join(root, 'src')).map((name) => `src/${name}`)]
   const tops = new Set(['', 'src', 'test'].flatMap((folder) => readdirSync(join(root, folder))))
   for (const [file, text] of texts) {
@@ -69,7 +69,7 @@ test('files and tests that are named are there', () => {
   }
 })
 
-test('scripts that are named can be run', () => {
+test('npm scripts named in the docs exist', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   for (const [file, text] of texts) {
     for (const [, script = ''] of text.matchAll(/\bnpm run (?:-s |--silent )?([\w:]+)/g)) {
@@ -78,7 +78,7 @@ test('scripts that are named can be run', () => {
   }
 })
 
-test('commands that are named exist, with the options they are given', () => {
+test('commands named in the docs exist, with their options', () => {
   for (const [file, text] of texts) {
     for (const line of code(text)) {
       const [, name, rest = ''] = /^(?:npx )?petaldb ([a-z]+)\b(.*)$/.exec(line) ?? []
@@ -92,7 +92,7 @@ test('commands that are named exist, with the options they are given', () => {
   }
 })
 
-test('README lists the commands there are, and methods that are there', () => {
+test('README lists exactly the existing commands, and only existing methods', () => {
   const [, listed = ''] = /lists all commands: `([^`]+)`/.exec(readme) ?? []
   assert.equal(listed.split(/\s+/).sort(), commands.map(({ name }) => name).sort())
   const members = new Set<string>()
@@ -108,7 +108,7 @@ test('README lists the commands there are, and methods that are there', () => {
   }
 })
 
-test('the figures README and docs/comparison.md compare are those of bench/results, the least in bold', () => {
+test('the figures in README and docs/comparison.md are those of bench/results, with the least in bold', () => {
   const contenders: Readonly<Record<string, string>> = {
     PetalDB: 'petaldb',
     'PostgreSQL, GIN': 'postgres-gin',
@@ -138,7 +138,7 @@ function shown(milliseconds: number): string {
   return milliseconds >= 100 ? milliseconds.toFixed(0) : milliseconds.toPrecision(2)
 }
 
-test('what the code of README imports is exported', () => {
+test('everything that code in README imports is exported', () => {
   const imports = [...readme.matchAll(/import \{ ([^}]+) \} from 'petaldb'/g)]
   assert.ok(imports.length > 0)
   for (const [, names = ''] of imports) {

@@ -11,7 +11,7 @@ import { withoutProgress } from './support/progress-lines.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'petaldb-examples-test-'))
-/** Where the examples put their temporary files, so that what they leave behind can be seen. */
+/** Directory for temporary files of the examples, to detect what they leave behind. */
 const temporary = join(directory, 'tmp')
 
 test.before(() => mkdirSync(temporary))
@@ -51,7 +51,7 @@ function assertNothingLeft(): void {
   assert.equal(left, [])
 }
 
-test('the tweets demo asks its questions, agrees with a scan, and cleans up', async () => {
+test('the tweets demo runs its queries, agrees with a scan, and cleans up', async () => {
   const { code, stdout, stderr } = await run('tweets.ts', ['--count', '3000', '--seed', '5'])
   assert.is(code, 0, stderr)
   assert.match(stdout, /^imported 3,000 made-up tweets in /m)
@@ -77,7 +77,7 @@ test('the tweets demo ends quietly on Ctrl-C and cleans up', async () => {
   assertNothingLeft()
 })
 
-test('the rebuild job finds that it pays, and leaves no dead document', async () => {
+test('the rebuild job finds that a rebuild pays, and leaves no dead document', async () => {
   const { code, stdout, stderr } = await run('rebuild-job.ts', [])
   assert.is(code, 0, stderr)
   assert.match(stdout, /^3000 readings are old$/m)
@@ -86,14 +86,14 @@ test('the rebuild job finds that it pays, and leaves no dead document', async ()
   assertNothingLeft()
 })
 
-test('who watches hears of every change, and ends with the database', async () => {
+test('the watch example reports every change, and ends when the database is closed', async () => {
   const { code, stdout, stderr } = await run('watch.ts', [])
   assert.is(code, 0, stderr)
   assert.is(stdout, 'insert 3\nupdate 2\ndelete 1\ntweets by language {"nl":1,"en":1}\n')
   assertNothingLeft()
 })
 
-test('any pile of JSON can be explored, with a question of one’s own or without', async () => {
+test('the explore example describes a file of JSON, and evaluates a given filter', async () => {
   const rows = Array.from({ length: 400 }, (_, i) => ({
     name: `n${i}`,
     kind: i % 4 === 0 ? 'rare' : 'plain',
@@ -117,7 +117,7 @@ test('any pile of JSON can be explored, with a question of one’s own or withou
   assertNothingLeft()
 })
 
-test('exploring made-up tweets needs no arguments; a file that is not there is one line', async () => {
+test('the explore example needs no file, and reports a missing one in one line', async () => {
   const { code, stdout, stderr } = await run('explore-json.ts', ['--count', '1000'])
   assert.is(code, 0, stderr)
   assert.match(stdout, /^user\.screen_name +string +100\.0 %/m)

@@ -1,4 +1,4 @@
-/** The package can be installed from a clone. */
+/** The package can be installed from a clone, is complete, and explains how it cannot be bundled. */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -29,7 +29,7 @@ const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta
   readonly packages: Readonly<Record<string, Locked>>
 }
 
-/** As Node looks for it: beside the package, or beside one that it lies in. */
+/** Looks for a package as Node does: next to `from`, or next to a package that contains it. */
 function isLocked(name: string, from: string): boolean {
   for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
     if (`${place === '' ? '' : `${place}/`}node_modules/${name}` in lock.packages) return true
@@ -37,7 +37,7 @@ function isLocked(name: string, from: string): boolean {
   }
 }
 
-test('npm ci finds in the lock file what every package asks for, those of other platforms among it', () => {
+test('the lock file contains the dependencies of every package, including those for other platforms', () => {
   for (const [place, { dependencies, optionalDependencies }] of Object.entries(lock.packages)) {
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
       assert.ok(isLocked(name, place), `${place} needs ${name}`)
@@ -45,7 +45,7 @@ test('npm ci finds in the lock file what every package asks for, those of other 
   }
 })
 
-test('the sources import nothing that the package does not depend on', () => {
+test('the sources import only packages listed as dependencies', () => {
   const text = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
   const { dependencies } = JSON.parse(text('../package.json')) as {
     readonly dependencies: Readonly<Record<string, string>>
@@ -63,7 +63,7 @@ test('the sources import nothing that the package does not depend on', () => {
   }
 })
 
-test('the classes of values are the ones that the library itself uses', async () => {
+test('the exported classes of values are those that the library itself uses', async () => {
   const { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp, UUID } = library
   await using db = await library.open('unused', { store: 'memory' })
   const hex = '0123456789abcdef01234567'
@@ -84,12 +84,12 @@ test('the classes of values are the ones that the library itself uses', async ()
   assert.instance(found?._id, ObjectId)
   for (const [name, value] of Object.entries(values)) assert.instance(found?.[name], value.constructor as never, name)
   assert.is(await db.countDocuments({ ...values, double: 2, int: 3, long: new Long(4) }), 1)
-  // Whoever depends on npm bson in the same version has these, too.
+  // Applications that depend on the same version of npm bson have the same classes.
   assert.is(ObjectId, bson.ObjectId)
 })
 
 for (const format of ['esm', 'cjs'] as const) {
-  test(`a bundle that took the code and left files behind says so at once, as ${format}`, async () => {
+  test(`a bundle that lacks the library's files fails at once with an explanation, as ${format}`, async () => {
     const directory = scratchPath()
     const program = `import { open } from './index.ts'
       open(${JSON.stringify(join(directory, 'db'))}).then(() => console.log('opened'), ({ codeName, message }) => console.log(codeName, message))`
@@ -113,7 +113,7 @@ for (const format of ['esm', 'cjs'] as const) {
   })
 }
 
-test('what the packaged texts link to is in the package', () => {
+test('everything that packaged docs link to is in the package', () => {
   const text = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
   const { files } = JSON.parse(text('package.json')) as { readonly files: readonly string[] }
   const docs = readdirSync(new URL('../docs', import.meta.url)).filter((name) => name.endsWith('.md'))

@@ -29,7 +29,7 @@ function sampled(tweets: readonly object[], count = 500): Tweet[] {
 
 const wordsOf = ({ text }: Tweet): string[] => text.split(' ').filter((word) => !/^(?:[#@]|https:)/.test(word))
 
-test('words, hashtags and people are those of the sample, as often as there', () => {
+test('words, hashtags and users come from the sample, with the same frequencies', () => {
   const tweets = sampled(given)
   const english = tweets.filter(({ lang }) => lang === 'en').flatMap(wordsOf)
   assert.equal([...new Set(english)].sort(), ['apple', 'pear', 'plum'])
@@ -51,7 +51,7 @@ test('words, hashtags and people are those of the sample, as often as there', ()
   }
 })
 
-test('what a sample has none of is invented, and a slice of the stream equals the stream there', () => {
+test('values that a sample lacks are invented, and a slice of the stream equals the stream there', () => {
   const sample = new TweetSample()
   assert.not(sample.add({ lang: 'en' }))
   assert.ok(sample.add({ text: '#only' }))
@@ -61,7 +61,7 @@ test('what a sample has none of is invented, and a slice of the stream equals th
   assert.equal([...generateTweets({ count: 10, start: 40, sample })], tweets.slice(40))
 })
 
-test('generate takes a sample, compressed too, and refuses one without tweets', () =>
+test('the generate command accepts a sample, compressed or not, and refuses one without tweets', () =>
   inTemporaryDirectory(async (path) => {
     writeFileSync(path('sample.gz'), gzipSync(`${given.map((tweet) => JSON.stringify(tweet)).join('\n')}\nno JSON\n`))
     const run = (sample: string) => runCli(['generate', 'tweets', '--count', '20', '--sample', path(sample)])

@@ -8,7 +8,7 @@ import { cpuMilliseconds } from '../support/cpu-time.ts'
 const seed = Number(process.env.PETALDB_SEED ?? 1)
 console.log(`seed ${seed}`)
 
-test('the same seed gives the same tweets, another seed others', () => {
+test('the same seed generates the same tweets, another seed others', () => {
   const first = [...generateTweets({ count: 200, seed })]
   assert.equal(first, [...generateTweets({ count: 200, seed })])
   assert.is.not(JSON.stringify(first), JSON.stringify([...generateTweets({ count: 200, seed: seed + 1 })]))
@@ -19,13 +19,13 @@ test('a slice of the stream equals the stream there', () => {
   assert.equal([...generateTweets({ count: 50, seed, start: 250 })], whole.slice(250))
 })
 
-test('the tweets of seed 1 are pinned: results measured with another generator cannot be compared', () => {
+test('the tweets of seed 1 never change, so that measurements stay comparable', () => {
   const hash = createHash('sha256')
   for (const tweet of generateTweets({ count: 1_000, seed: 1 })) hash.update(JSON.stringify(tweet))
   assert.is(hash.digest('hex').slice(0, 16), '1f35df8addb4aaf3')
 })
 
-test('ids are integers below 2^53 that grow, and id_str spells them', () => {
+test('ids are growing integers below 2^53, and id_str is the same as a string', () => {
   let previous = 0
   for (const tweet of generateTweets({ count: 20_000, seed })) {
     assert.ok(Number.isSafeInteger(tweet._id) && tweet._id > previous, `${tweet._id} after ${previous}`)
@@ -44,7 +44,7 @@ test('a tweet has 850 to 950 characters of JSON on average, whatever the seed', 
   }
 })
 
-test('a user is the same in each of their tweets, and no two tweets share an object', () => {
+test('a user is equal in all of their tweets, and no two tweets share the object', () => {
   const users = new Map<string, Tweet['user']>()
   for (const tweet of generateTweets({ count: 20_000, seed })) {
     const known = users.get(tweet.user.screen_name)
@@ -66,11 +66,11 @@ test('users, languages and counts are skewed', () => {
   const english = tweets.filter((tweet) => tweet.lang === 'en').length / tweets.length
   assert.ok(english > 0.4 && english < 0.55, `${english} English`)
   assert.ok(tweets.filter((tweet) => tweet.retweet_count === 0).length > 20_000)
-  // Of 43 on average: none at all once in 10^18 seeds.
+  // There are 43 on average, and none only once in 10^18 seeds.
   assert.ok(tweets.some((tweet) => tweet.retweet_count > 1_000))
 })
 
-test('optional parts come and go as documented', () => {
+test('optional parts are present in the documented cases', () => {
   const tweets = [...generateTweets({ count: 20_000, seed })]
   const share = (has: (tweet: Tweet) => boolean): number => tweets.filter(has).length / tweets.length
   assert.ok(share((tweet) => tweet.place !== null) < 0.06)
@@ -95,11 +95,11 @@ test('a hundred thousand tweets take about a second', () => {
   for (const _ of generateTweets({ count: 100_000, seed })) count++
   const rate = count / (cpuMilliseconds() - begin)
   console.log(`${rate.toFixed(0)} tweets per millisecond`)
-  // Machines differ: the claim is 100 per millisecond, the alarm is a change of magnitude.
+  // Machines differ: 100 per millisecond is usual, and the limit detects a change of magnitude.
   assert.ok(rate > 20)
 })
 
-test('query parameters occur as often as their class says', () => {
+test('query parameters occur as often as their class promises', () => {
   const count = 50_000
   const queries = new Map(queryClasses({ count, seed }).map((query) => [query.name, query]))
   const tweets = [...generateTweets({ count, seed })]
@@ -118,7 +118,7 @@ test('query parameters occur as often as their class says', () => {
   assert.ok(tagged > 35 && tagged < 140, `${tagged}`)
 })
 
-test('query classes refuse a count they cannot be drawn from', () => {
+test('queryClasses() refuses too small a count', () => {
   assert.throws(() => queryClasses({ count: 5 }), /count must be an integer of at least 100, got 5/)
 })
 
