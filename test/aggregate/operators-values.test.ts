@@ -1,4 +1,4 @@
-/** Whatever its arguments, an operator returns nothing, a value that can be stored, or an error that names the stage. */
+/** Whatever its arguments, an operator returns nothing, a storable value, or an error that names the stage. */
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { test } from 'uvu'

@@ -150,7 +150,7 @@ test('damaged indexes have released their memory when closed', () => {
 
 test('damage found on opening is reported, and the index rebuilt', async () => {
   for (const [name, area] of areas) {
-    // Pairs and rows are read when a query needs them, `neverMissed` is not needed at all.
+    // Pairs and rows are read only when a query needs them; records of `neverMissed` are not needed.
     if ([...readLate, ...neverMissed].includes(area)) continue
     const harness = pristine.crashed()
     const [key] = harness.records.keysOf(area) as [string]
