@@ -19,7 +19,7 @@ import { Memtable } from '../src/lsm/memtable/memtable.ts'
 
 const mib = 1024 * 1024
 const headerBytes = 12
-const unhurried: Pace = { breathe: () => undefined, during: (waiting) => waiting }
+const unhurried: Pace = { yieldIfDue: () => undefined, waitFor: (waiting) => waiting }
 const directory = mkdtempSync(join(tmpdir(), 'petaldb-bench-jobs-'))
 let nextNumber = 1
 let state = 12345

@@ -8,14 +8,14 @@ import { bundleAdvice, isSource, siblingModule } from './sibling-module.ts'
 interface ThreadOptions {
   readonly resourceLimits?: ResourceLimits
   /** The thread loads no application code, so it needs none of the process's preloaded modules. */
-  readonly isAlone?: boolean
+  readonly isIsolated?: boolean
 }
 
 /**
  * @param moduleUrl import.meta.url of the calling module
  * @param name of the thread's module, without its extension
  */
-export function startThread(moduleUrl: string, name: string, { resourceLimits, isAlone }: ThreadOptions = {}): Worker {
+export function startThread(moduleUrl: string, name: string, { resourceLimits, isIsolated: isAlone }: ThreadOptions = {}): Worker {
   const module = siblingModule(moduleUrl, name)
   const options = {
     name: `petaldb ${name}`,

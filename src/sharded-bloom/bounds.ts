@@ -3,7 +3,7 @@ import type { PairExpression, Range } from '../model/pairs.ts'
 import { topLevelKey } from '../model/path.ts'
 import type { PairHash } from './pairs/pair-hash.ts'
 import { Tag } from './pairs/pair-tags.ts'
-import { AskedRange } from './ranges/interval.ts'
+import { QueryRange } from './ranges/interval.ts'
 import type { HashedPair } from './segment/private-table.ts'
 import type { Location } from './segment/segment.ts'
 
@@ -19,7 +19,7 @@ export interface BoundsLeaf {
 /** ANDed ranges of one type on one path. */
 export interface RangeLeaf {
   readonly kind: 'range'
-  readonly range: AskedRange
+  readonly range: QueryRange
   /** The type's pair: the only bound in a segment without a column of the values. */
   readonly type: BoundsLeaf
 }
@@ -58,7 +58,7 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
     const { path, type } = ranges[0]!
     const leaf: RangeLeaf = {
       kind: 'range',
-      range: new AskedRange(ranges),
+      range: new QueryRange(ranges),
       type: leafOf(pairHash.hashPair({ kind: 'type', path, type }))
     }
     leaves.push(leaf)

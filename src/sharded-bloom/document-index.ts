@@ -14,7 +14,7 @@ import type { HashName } from '../bloom/hash.ts'
 import type { PairExpression, TypePair, ValuePair } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk/bulk-plan.ts'
-import type { JsonForm, Told } from './byte-scan/json-form.ts'
+import type { JsonForm, AcceptedForm } from './byte-scan/json-form.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
 import type { ColumnOrder } from './ranges/column-order.ts'
@@ -119,7 +119,7 @@ export interface DocumentIndex {
    * @returns the form in which the bytes may be read again; false when nothing was done and the document has to be
    *   flattened and added as an object
    */
-  addBytes?(ordinal: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): Told
+  addBytes?(ordinal: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): AcceptedForm
 
   /** Returns the record to put into the batch that deletes this document, so that the deletion survives a crash. */
   removal(ordinal: number): IndexWrite
@@ -182,7 +182,7 @@ export interface BulkIndex {
   /** Whether ordinals above all others may be reserved for segments built elsewhere. */
   readonly mayReserve: boolean
   /** True when no maintenance is due, apart from loading what add() needs, which adopt() does not. */
-  readonly isAtRest: boolean
+  readonly isIdle: boolean
   /** Whether segments with these ordinals may be adopted: not during a rebuild, or when other segments overlap them. */
   mayAdopt(ordinals: OrdinalRange): boolean
   /**

@@ -94,7 +94,7 @@ class SegmentEvaluation {
   #bound(node: BoundsNode, side: Side): Bits {
     const { height } = this.#frames
     const bits = this.#boundOf(node, side)
-    if (bits === NOTHING || bits === EVERYTHING) this.#frames.giveBackTo(height)
+    if (bits === NOTHING || bits === EVERYTHING) this.#frames.releaseTo(height)
     return bits
   }
 
@@ -132,13 +132,13 @@ class SegmentEvaluation {
       rows.push(bits)
       if (rows.length < maxAndRows) continue
       if (!this.#andTo(rows, out)) return NOTHING
-      this.#frames.giveBackTo(height)
+      this.#frames.releaseTo(height)
       rows.length = 0
       rows.push(out)
     }
     if (rows.length < 2) return rows[0] ?? EVERYTHING
     const isAnySet = this.#andTo(rows, out)
-    this.#frames.giveBackTo(height)
+    this.#frames.releaseTo(height)
     return isAnySet ? out : NOTHING
   }
 
@@ -169,7 +169,7 @@ class SegmentEvaluation {
         continue
       }
       this.#orTo(sum, bits, out)
-      this.#frames.giveBackTo(height)
+      this.#frames.releaseTo(height)
       sum = out
     }
     return sum
@@ -198,7 +198,7 @@ class SegmentEvaluation {
     if (bits === NOTHING) return EVERYTHING
     if (bits === EVERYTHING) return NOTHING
     this.#memory.kernels.not(bits + this.#from, out + this.#from, this.#length)
-    this.#frames.giveBackTo(height)
+    this.#frames.releaseTo(height)
     return out
   }
 

@@ -7,7 +7,7 @@ export interface Evaluation {
   readonly upper: Uint16Array
   readonly upperCount: number
   readonly lowerCount: number
-  readonly isLowerUpper: boolean
+  readonly isExact: boolean
   /** Which positions of `upper` are in lower, one bit each; undefined when none, or all of them are. */
   readonly certain: Uint8Array | undefined
   readonly rowsRead: number
@@ -19,7 +19,7 @@ export const noDocuments: Evaluation = {
   upper: new Uint16Array(0),
   upperCount: 0,
   lowerCount: 0,
-  isLowerUpper: true,
+  isExact: true,
   certain: undefined,
   rowsRead: 0,
   bytesTouched: 0
@@ -44,14 +44,14 @@ export function evaluationOf(
   }
   const upperCount = memory.kernels.popcount(upper + part.from, part.length)
   const lowerCount = countOf(upper, lower, upperCount, part, memory)
-  const isLowerUpper = lowerCount === upperCount
-  const positions = positionsOf(upper, isLowerUpper ? Math.min(upperCount, listed) : upperCount, part, memory)
+  const isExact = lowerCount === upperCount
+  const positions = positionsOf(upper, isExact ? Math.min(upperCount, listed) : upperCount, part, memory)
   return {
     upper: positions,
     upperCount,
     lowerCount,
-    isLowerUpper,
-    certain: lowerCount === 0 || isLowerUpper ? undefined : membersOf(lower, positions, memory),
+    isExact: isExact,
+    certain: lowerCount === 0 || isExact ? undefined : membersOf(lower, positions, memory),
     rowsRead,
     bytesTouched
   }

@@ -42,13 +42,13 @@ export class FrameStack {
   }
 
   /** Returns the frame taken last. */
-  giveBack(address: number): void {
+  release(address: number): void {
     if (address < this.#memory.scratchEnd) this.#memory.pop(address)
     else this.#lent--
   }
 
   /** Returns all frames taken since the stack had this height. */
-  giveBackTo(height: number): void {
+  releaseTo(height: number): void {
     this.#memory.pop(height % addressLimit)
     this.#lent = Math.floor(height / addressLimit)
   }

@@ -63,14 +63,14 @@ export class IndexParts {
       tuning,
       handles,
       ingest: new StoredIngest(this.#flatten, this.byteIngest),
-      createOpen: this.createOpen,
+      createOpenSegment: this.createOpenSegment,
       sealed: this.sealed,
       onDue: onMaintenanceDue
     })
   }
 
   /** Creates an empty open segment. */
-  readonly createOpen = (firstOrdinal: number, parameters: SegmentParameters): OpenSegment =>
+  readonly createOpenSegment = (firstOrdinal: number, parameters: SegmentParameters): OpenSegment =>
     new OpenSegment(this.#context.memory, this.#context.geometry, this.pairHash, firstOrdinal, parameters)
 
   /** Context of stored segments. */
@@ -89,7 +89,7 @@ export class IndexParts {
       tuning,
       flatten: this.#flatten,
       scannerSeed: this.byteIngest && this.#seedOf,
-      createOpen: this.createOpen
+      createOpenSegment: this.createOpenSegment
     }
   }
 

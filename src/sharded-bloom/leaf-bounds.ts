@@ -115,7 +115,7 @@ export class LeafBounds {
     const out = this.#frames.take()
     const selection = select(out)
     if (selection === 'bits') return out
-    this.#frames.giveBack(out)
+    this.#frames.release(out)
     if (selection === 'unknown') return side === 'upper' ? EVERYTHING : NOTHING
     return selection === 'all' ? EVERYTHING : NOTHING
   }
@@ -125,7 +125,7 @@ export class LeafBounds {
     const scratch = this.#frames.take()
     const row = this.#segment.privateRow(slot, scratch, this.#part)
     if (row === undefined) this.#isExact = false
-    if (row !== scratch) this.#frames.giveBack(scratch)
+    if (row !== scratch) this.#frames.release(scratch)
     return row
   }
 }

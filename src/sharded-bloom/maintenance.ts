@@ -41,7 +41,7 @@ export interface MaintenanceContext {
   /** Shared with the index, in ordinal order. */
   readonly handles: readonly SegmentHandle[]
   readonly ingest: StoredIngest
-  readonly createOpen: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
+  readonly createOpenSegment: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
   readonly sealed: SealedContext
   /** Schedules a call of run(). */
   readonly onDue: () => Promise<void>
@@ -181,7 +181,7 @@ export class Maintenance implements EarlySealer {
     const last = this.#context.handles.at(-1)
     if (last?.open !== undefined) {
       if (this.#isAlmostFull(last)) await this.#next.chooseAhead(last.open)
-    } else if (last?.segment instanceof SealedSegment && last.isReady) await this.#next.takeOverAhead(last.segment)
+    } else if (last?.segment instanceof SealedSegment && last.isReady) await this.#next.adoptAhead(last.segment)
   }
 
   /** As run(), but leaves nothing for the next open to re-index, and chooses no parameters ahead. */
@@ -237,7 +237,7 @@ export class Maintenance implements EarlySealer {
 
   /** Rebuilds the segment from its documents, with parameters chosen from the sample. */
   async #tune(handle: SegmentHandle): Promise<void> {
-    const { documents, createOpen, ingest } = this.#context
+    const { documents, createOpenSegment: createOpen, ingest } = this.#context
     const open = handle.open!
     const end = handle.endOrdinal
     const parameters = await this.#next.choose(open)

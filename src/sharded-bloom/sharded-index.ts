@@ -12,7 +12,7 @@ import { PetalError } from '../model/errors.ts'
 import { breathe, nextTurn, turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { Adoption } from './bulk/adoption.ts'
-import type { JsonForm, Told } from './byte-scan/json-form.ts'
+import type { JsonForm, AcceptedForm } from './byte-scan/json-form.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type {
   BulkIndex,
@@ -110,14 +110,14 @@ export class ShardedIndex implements DocumentIndex {
       if (stored === undefined && (await hasSegments(this.#options.store))) {
         this.#header.note('The header of the index is missing or not readable')
       }
-      if (header === undefined || !(await this.#load(hasher, header))) await this.#startAgain(hasher)
+      if (header === undefined || !(await this.#load(hasher, header))) await this.#recreate(hasher)
       await this.#recover(nextOrdinal)
       const live = this.liveCount(nextOrdinal)
       if (live === documents) return
       // A lost dead mark, for example. Whatever the cause, counts would be wrong.
       this.#header.note(`The index holds ${live} documents live, the store has ${documents}`)
       this.#freeSegments()
-      await this.#startAgain(hasher)
+      await this.#recreate(hasher)
       await this.#recover(nextOrdinal)
     } catch (error) {
       this.discard()
@@ -150,15 +150,15 @@ export class ShardedIndex implements DocumentIndex {
     return byteIngest?.write(open, document, maintenance.wantsSample)
   }
 
-  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): Told {
+  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): AcceptedForm {
     const open = this.#openAt(ordinal)
     if (open === undefined) return false
     const { maintenance, byteIngest } = this.#parts!
     if (byteIngest === undefined) return false
     const onPairs = maintenance.wantsSample ? maintenance.observe : undefined
-    const told = byteIngest.add(open, bytes, offset, length, form, onPairs)
-    if (told !== false && onPairs === undefined) maintenance.noteUnobserved()
-    return told
+    const accepted = byteIngest.add(open, bytes, offset, length, form, onPairs)
+    if (accepted !== false && onPairs === undefined) maintenance.noteUnobserved()
+    return accepted
   }
 
   /** The open segment, if `ordinal` is its next one. Only add() begins segments and fills gaps. */
@@ -184,7 +184,7 @@ export class ShardedIndex implements DocumentIndex {
 
   async close(limit: number): Promise<void> {
     try {
-      await this.#rebuilds.settle()
+      await this.#rebuilds.whenIdle()
       await this.#parts?.maintenance.finish(limit)
     } finally {
       this.discard()
@@ -251,7 +251,7 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   // Deletes all records of the index and begins an empty one.
-  async #startAgain(hasher: PairHasher): Promise<void> {
+  async #recreate(hasher: PairHasher): Promise<void> {
     for (const area of Object.values(IndexArea)) {
       await this.#store.clear(...indexRange(area))
       await turnIfLong()
@@ -317,7 +317,7 @@ export class ShardedIndex implements DocumentIndex {
     if (last?.open !== undefined && !this.#parts!.maintenance.isComplete(last)) return last.open
     const parameters =
       last === undefined ? initialParameters(this.#tuning) : this.#parts!.maintenance.nextParameters(last)
-    const segment = this.#parts!.createOpen(ordinal, parameters)
+    const segment = this.#parts!.createOpenSegment(ordinal, parameters)
     this.#handles.push(new SegmentHandle(segment, new LiveBitmap(this.#geometry.segmentDocuments)))
     return segment
   }

@@ -24,7 +24,7 @@ export interface ViewContext {
 }
 
 /** One attempt suffices when nothing else is evaluated; a few are needed when some rows decide which others to read. */
-const mostAttempts = 16
+const maxAttempts = 16
 
 interface CapturedSegment {
   readonly handle: SegmentHandle
@@ -40,10 +40,10 @@ export class ShardedView implements IndexView {
   readonly #context: ViewContext
   readonly #segments: readonly CapturedSegment[]
   /** The last expression: a read evaluates all segments with the same one. */
-  #asked: PairExpression | undefined
+  #lastExpression: PairExpression | undefined
   #bounds: PreparedBounds | undefined
   /** The evaluation of the segment at which skip() stopped, usually evaluated next. It holds as long as the view. */
-  #left:
+  #stoppedAt:
     | { readonly captured: CapturedSegment; readonly bounds: PreparedBounds; readonly evaluation: Evaluation }
     | undefined
   /** Evaluations waiting for rows: a closed view keeps its segments until they end. */
@@ -57,7 +57,7 @@ export class ShardedView implements IndexView {
     for (const handle of handles) {
       if (handle.firstOrdinal >= limit) continue
       const documents = handle.positions.positionsBelow(limit, handle.segment.documents)
-      segments.push({ handle, live: handle.hold(), documents })
+      segments.push({ handle, live: handle.acquire(), documents })
     }
     this.#segments = segments
   }
@@ -81,7 +81,7 @@ export class ShardedView implements IndexView {
       const captured = segments[at]!
       const evaluation = this.#evaluateInMemory(captured, bounds)
       if (evaluation?.upperCount === 0) continue
-      this.#left = evaluation && { captured, bounds, evaluation }
+      this.#stoppedAt = evaluation && { captured, bounds, evaluation }
       break
     }
     return (at - segment) * step
@@ -94,38 +94,38 @@ export class ShardedView implements IndexView {
   ): SegmentCandidates | Promise<SegmentCandidates> {
     const captured = this.#segments[segment]!
     const bounds = this.#prepare(expression)
-    const left = this.#left
-    if (left?.captured === captured && left.bounds === bounds) {
-      return new Candidates(left.evaluation, captured.handle, captured.documents)
+    const stoppedAt = this.#stoppedAt
+    if (stoppedAt?.captured === captured && stoppedAt.bounds === bounds) {
+      return new Candidates(stoppedAt.evaluation, captured.handle, captured.documents)
     }
     const evaluating = this.#attempt(captured, bounds, listed)
     if (!(evaluating instanceof Promise)) return evaluating
     this.#waiting++
     return evaluating.finally(() => {
       this.#waiting--
-      this.#letGoIfUnused()
+      this.#releaseIfUnused()
     })
   }
 
   orders(segment: number, path: string): readonly ColumnOrder[] | Promise<readonly ColumnOrder[]> {
-    return this.#ask(segment, (each) => each.rangeColumns(path))
+    return this.#whenReady(segment, (each) => each.rangeColumns(path))
   }
 
   values(segment: number, path: string): readonly ValuePair[] | Promise<readonly ValuePair[]> {
-    return this.#ask(segment, (each) => each.privateValues(path).map(valuePair))
+    return this.#whenReady(segment, (each) => each.privateValues(path).map(valuePair))
   }
 
   types(segment: number): readonly TypePair[] | undefined | Promise<readonly TypePair[] | undefined> {
-    return this.#ask(segment, (each) => each.typePairs()?.map(typePair))
+    return this.#whenReady(segment, (each) => each.typePairs()?.map(typePair))
   }
 
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
-    this.#letGoIfUnused()
+    this.#releaseIfUnused()
   }
 
-  #ask<T>(segment: number, question: (segment: Segment) => T): T | Promise<T> {
+  #whenReady<T>(segment: number, question: (segment: Segment) => T): T | Promise<T> {
     const { handle } = this.#segments[segment]!
     const preparing = handle.isReady ? undefined : handle.prepare()
     if (preparing === undefined) return question(handle.segment)
@@ -134,21 +134,21 @@ export class ShardedView implements IndexView {
       .then(() => question(handle.segment))
       .finally(() => {
         this.#waiting--
-        this.#letGoIfUnused()
+        this.#releaseIfUnused()
       })
   }
 
   #prepare(expression: PairExpression): PreparedBounds {
-    if (this.#bounds === undefined || expression !== this.#asked) {
-      this.#asked = expression
+    if (this.#bounds === undefined || expression !== this.#lastExpression) {
+      this.#lastExpression = expression
       this.#bounds = prepareBounds(expression, this.#context.pairHash)
     }
     return this.#bounds
   }
 
-  #letGoIfUnused(): void {
+  #releaseIfUnused(): void {
     if (this.#isOpen || this.#waiting > 0) return
-    for (const { handle, live } of this.#segments) handle.letGo(live)
+    for (const { handle, live } of this.#segments) handle.release(live)
   }
 
   /** Evaluates from rows in memory, reading none; undefined unless few groups are left and their rows are there. */
@@ -162,7 +162,7 @@ export class ShardedView implements IndexView {
     if (!areSparse(groups, segment.groupDocuments)) return undefined
     if (root.kind === 'pair') {
       const { pair } = locations[root.index]!
-      if (pair.kind === 'hashed') groups = segment.narrowed(pair, groups)
+      if (pair.kind === 'hashed') groups = segment.narrowGroups(pair, groups)
       if (groups === 0) return noDocuments
     }
     return this.#evaluateLoaded(captured, bounds, groups, Number.POSITIVE_INFINITY)
@@ -183,7 +183,7 @@ export class ShardedView implements IndexView {
     const { memory, cache } = this.#context
     const preparing = handle.isReady ? undefined : handle.prepare()
     if (preparing !== undefined) return preparing.then(() => this.#attempt(captured, bounds, listed, attempt))
-    const isLast = attempt === mostAttempts
+    const isLast = attempt === maxAttempts
     const { segment } = handle
     cache.beginEvaluation()
     locateAll(segment, bounds)
@@ -278,7 +278,7 @@ class Candidates implements SegmentCandidates {
   }
 
   isCertain(i: number): boolean {
-    const { isLowerUpper, certain } = this.#evaluation
+    const { isExact: isLowerUpper, certain } = this.#evaluation
     return certain === undefined ? isLowerUpper : (certain[i >>> 3]! & (1 << (i & 7))) !== 0
   }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { OutputBorders } from '../../src/lsm/compaction/output-borders.ts'
-import { isSamePartition, partitionName, partitionOf } from '../../src/lsm/compaction/partition.ts'
+import { OutputBoundaries } from '../../src/lsm/compaction/output-boundaries.ts'
+import { isSamePartition, partitionName, partitionPrefixEnd } from '../../src/lsm/compaction/partition.ts'
 import { seedOfRun } from '../support/values.ts'
 
 const seed = seedOfRun()
@@ -23,7 +23,7 @@ const ends: readonly (readonly [key: string, depth: number, group: string])[] = 
 
 test('a partition is named by the leading groups of a key, at most depth of them', () => {
   for (const [key, depth, group] of ends) {
-    assert.is(key.slice(0, partitionOf(Buffer.from(key), depth)), group, `${key} at depth ${depth}`)
+    assert.is(key.slice(0, partitionPrefixEnd(Buffer.from(key), depth)), group, `${key} at depth ${depth}`)
   }
 })
 
@@ -77,13 +77,13 @@ test('an output ends exactly where two neighbouring keys are in different partit
   )
   fc.assert(
     fc.property(keys, fc.nat(3), fc.nat(3), (unsorted, partitionDepth, start) => {
-      const borders = new OutputBorders({ partitionDepth, endAfter: [], grandparents: [], maxGrandparentBytes: 0 })
+      const borders = new OutputBoundaries({ partitionDepth, endAfter: [], grandparents: [], maxGrandparentBytes: 0 })
       let last: Buffer | undefined
       for (const key of unsorted.map((key) => Buffer.from(key)).sort(Buffer.compare)) {
         const placed = Buffer.concat([Buffer.alloc(start, '!'), key])
         let shared = 0
         while (last !== undefined && shared < last.length && last[shared] === key[shared]) shared++
-        borders.cross(last ?? key, last?.length ?? -1, placed, start, placed.length, shared)
+        borders.advance(last ?? key, last?.length ?? -1, placed, start, placed.length, shared)
         const isBorder =
           last !== undefined && partitionName(last, partitionDepth) !== partitionName(key, partitionDepth)
         assert.is(borders.isDue, isBorder, `${last} ${key}`)

@@ -41,10 +41,10 @@ class Harness {
       install: async (edit) => {
         this.installed.push(edit)
       },
-      flushed: (buffers) => {
+      onFlushed: (buffers) => {
         this.frozen = this.frozen.filter((buffer) => !buffers.includes(buffer))
       },
-      failed: (error) => this.failures.push(error.message)
+      onFailed: (error) => this.failures.push(error.message)
     }
     this.flushes = new Flushes(host, () => this.flushes.schedule())
   }

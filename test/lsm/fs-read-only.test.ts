@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { type Call, changingOperations, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 import { acquireLock } from '../../src/lsm/fs/lock.ts'
-import { noRoomCode, openReadOnly } from '../../src/lsm/fs/read-only.ts'
+import { outOfSpaceCode, openReadOnly } from '../../src/lsm/fs/read-only.ts'
 import { type SystemErrorCode, systemError } from '../../src/lsm/fs/system-error.ts'
 import { smallOptions } from './tools-content.ts'
 import { leftStore, location, openLevel, rejection } from './tools-stores.ts'
@@ -95,9 +95,9 @@ for (const code of ['ENOSPC', 'EROFS', 'EPERM'] as const) {
 
 test('opening for writing on a full disk rejects with an error that noRoomCode() recognises', async () => {
   const { left } = await leftStore()
-  assert.is(noRoomCode(await rejection(openLevel(new Watched(left, 'ENOSPC')))), 'ENOSPC')
-  assert.is(noRoomCode(new Error('no such code', { cause: systemError('EIO', 'write', 'file') })), undefined)
-  assert.is(noRoomCode('nothing'), undefined)
+  assert.is(outOfSpaceCode(await rejection(openLevel(new Watched(left, 'ENOSPC')))), 'ENOSPC')
+  assert.is(outOfSpaceCode(new Error('no such code', { cause: systemError('EIO', 'write', 'file') })), undefined)
+  assert.is(outOfSpaceCode('nothing'), undefined)
 })
 
 test('openReadOnly() throws errors other than lack of space or permission', async () => {

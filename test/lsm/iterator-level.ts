@@ -36,7 +36,7 @@ export class MemtableLevel extends AbstractLevel<Buffer> {
     let isReleased = false
     return {
       sequence: this.filled.memtable.largestSequence,
-      prepareSome: () => this.cursorOf === undefined && this.filled.memtable.sortSome(),
+      prepareSlice: () => this.cursorOf === undefined && this.filled.memtable.sortSlice(),
       cursor: (options) => {
         this.cursorOptions.push(options)
         return this.cursorOf?.() ?? this.filled.memtable.cursor()

@@ -68,7 +68,7 @@ for (const [name, read] of Object.entries(firstReads)) {
     })
     assert.ok(await read(level))
     assert.ok(hasTurned)
-    assert.not.ok(level.filled.memtable.sortSome())
+    assert.not.ok(level.filled.memtable.sortSlice())
   })
 }
 

@@ -177,7 +177,7 @@ async function writeTrace(
     const log = isRecycled
       ? await recycleLog(fileSystem, directory, 1, number)
       : createLog(fileSystem, directory, number, previous)
-    log.follow(previous)
+    log.setPrevious(previous)
     for (let i = 0; i < 3; i++) {
       const first = progress.written + 1
       const operations = [0, 1, 2].map((j) => ({ key: Buffer.from(`k${first + j}`), value: Buffer.alloc(40 * j) }))

@@ -118,7 +118,7 @@ test('shorten() replaces a manifest that has grown; a crash at any call leaves o
   const fileSystem = new FaultyFileSystem(memory, { before: crash, after: crash })
   await newDirectory(fileSystem)
   const versions = await VersionSet.create(fileSystem, directory, { minRotationBytes: 1000, rotationFactor: 100 })
-  await versions.shorten()
+  await versions.rotateIfWorthwhile()
   assert.is(versions.manifestNumber, 1, 'a new one is short enough')
   const tables: number[] = []
   for (let i = 0; i < 8; i++) tables.push(await installTable(fileSystem, versions))
@@ -126,7 +126,7 @@ test('shorten() replaces a manifest that has grown; a crash at any call leaves o
   await versions.install({ deletedTables })
   assert.is(versions.manifestNumber, 1)
   isClosing = true
-  await versions.shorten()
+  await versions.rotateIfWorthwhile()
   assert.ok(versions.manifestNumber > 1)
   await versions.close()
   assert.ok(states.length > 10)

@@ -58,13 +58,13 @@ test('after sortSome() in slices, keys are walked in order, including those adde
   const filled = new FilledMemtable()
   let slices = 0
   for (let i = 0; i < 5000; i++) filled.put(`key ${(i * 7919) % 5003}`, '')
-  while (filled.memtable.sortSome()) {
+  while (filled.memtable.sortSlice()) {
     slices++
     filled.put(`added ${slices}`, '')
   }
   assert.ok(slices > 2)
   assert.equal(allOf(filled.memtable.cursor()), filled.sorted)
-  assert.not.ok(filled.memtable.sortSome())
+  assert.not.ok(filled.memtable.sortSlice())
 })
 
 test('get() finds the newest version that is not too new', () => {

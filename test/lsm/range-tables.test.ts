@@ -55,7 +55,7 @@ test('prepareSome() opens one table at a time, and only those needed for the fir
   await db.open()
   const scan = db.scanBytes({ gte: Buffer.from('m') })
   const open: number[] = []
-  while (scan.prepareSome()) open.push(db.stats().openTables)
+  while (scan.prepareSlice()) open.push(db.stats().openTables)
   assert.equal(open, [1, 2])
   assert.ok(scan.next())
   assert.is(db.stats().openTables, 2, 'those further on wait until the scan comes to them')
@@ -66,7 +66,7 @@ test('a reverse scan, and an iterator after seek(), open the tables at their sta
   const db = await filled()
   await db.open()
   const scan = db.scanBytes({ lt: Buffer.from('n'), reverse: true })
-  while (scan.prepareSome());
+  while (scan.prepareSlice());
   assert.is(db.stats().openTables, 2)
   assert.ok(scan.next())
   assert.is(db.stats().openTables, 2)

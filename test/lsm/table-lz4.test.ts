@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BlockCompressor } from '../../src/lsm/format/block-compressor.ts'
 import { Codec, decompressInto, rawBytesOf } from '../../src/lsm/format/codec.ts'
-import { chunkBytes, compressChunk, decompressChunk, inputRoom } from '../../src/lsm/format/lz4/lz4.ts'
+import { chunkBytes, compressChunk, decompressChunk, inputBuffer } from '../../src/lsm/format/lz4/lz4.ts'
 import { seedOfRun } from '../support/values.ts'
 
 const seed = seedOfRun()
@@ -82,7 +82,7 @@ test('data in inputRoom() decompresses from there, several times and next to oth
       const bytes = compressed(raw)
       const others = compressed(other)
       const end = start + bytes.length
-      const room = inputRoom(end + others.length)
+      const room = inputBuffer(end + others.length)
       assert.ok(room !== undefined)
       room.set(bytes, start)
       room.set(others, end)
@@ -96,7 +96,7 @@ test('data in inputRoom() decompresses from there, several times and next to oth
     }),
     { seed, numRuns: 500 }
   )
-  assert.is(inputRoom(2 * chunkBytes), undefined)
+  assert.is(inputBuffer(2 * chunkBytes), undefined)
 })
 
 test('the result of a compression does not depend on earlier ones', () => {

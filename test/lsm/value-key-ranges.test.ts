@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compareKeys } from '../../src/lsm/format/entry.ts'
-import { type KeyRanges, keyRanges, unite } from '../../src/lsm/value/key-ranges.ts'
+import { type KeyRanges, keyRanges, mergeRanges } from '../../src/lsm/value/key-ranges.ts'
 import { seededRandom } from '../bloom/random.ts'
 import { hasPair, ValueStore } from './value-store.ts'
 
@@ -94,7 +94,7 @@ test('unite() joins overlapping ranges', () => {
     smallest: Buffer.from(smallest),
     largest: Buffer.from(largest)
   })
-  assert.equal(unite([range('m', 'p'), range('a', 'c'), range('c', 'd'), range('n', 'o'), range('x', 'x')]), [
+  assert.equal(mergeRanges([range('m', 'p'), range('a', 'c'), range('c', 'd'), range('n', 'o'), range('x', 'x')]), [
     range('a', 'd'),
     range('m', 'p'),
     range('x', 'x')

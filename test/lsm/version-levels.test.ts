@@ -118,7 +118,7 @@ test('youngTablesFor() and overlapping() find tables of level 0, newest first, h
       const smallest = from === undefined ? undefined : Buffer.from(from)
       const largest = to === undefined ? undefined : Buffer.from(to)
       const wanted = Buffer.from(text)
-      const young = version.youngTablesFor(wanted).filter((table) => holds(table, wanted))
+      const young = version.level0TablesFor(wanted).filter((table) => holds(table, wanted))
       assert.equal(numbersOf(young), numbersOf(tables.filter((table) => holds(table, wanted))))
       if (smallest !== undefined && largest !== undefined && compareKeys(smallest, largest) > 0) return
       const expected = tables.filter((table) => reaches(table, smallest, largest))

@@ -11,7 +11,7 @@ import { Flattener } from '../../src/sharded-bloom/pairs/flatten.ts'
 import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
 import { CheckedStore } from '../../src/sharded-bloom/records/checked-store.ts'
 import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
-import { Room } from '../../src/sharded-bloom/records/room.ts'
+import { ScratchArena } from '../../src/sharded-bloom/records/scratch-arena.ts'
 import { chunkWrites, openSegmentRecord, restoreOpenSegment } from '../../src/sharded-bloom/segment/checkpoint.ts'
 import { geometryOf } from '../../src/sharded-bloom/segment/geometry.ts'
 import { OpenSegment } from '../../src/sharded-bloom/segment/open-segment.ts'
@@ -158,7 +158,7 @@ test('a segment restored from checkpoints seals to the same bytes as one that wa
     [11_000, 11_000]
   ] as const) {
     fill(segment, added)
-    const room = new Room()
+    const room = new ScratchArena()
     for (const write of chunkWrites(segment, geometry, memory, from, committed, room)) {
       if (write !== undefined) await checked.write([write])
     }
@@ -184,7 +184,7 @@ test('a missing run is damage', async () => {
   const segment = open(8192)
   fill(segment, 6000)
   const store = new RecordMap()
-  const room = new Room()
+  const room = new ScratchArena()
   for (const write of chunkWrites(segment, geometry, memory, 0, 6000, room)) {
     if (write !== undefined) await new CheckedStore(store).write([write])
   }

@@ -10,10 +10,10 @@ import { type Document, Type } from '../../src/model/types.ts'
 import { chooseEdges, maxBins } from '../../src/sharded-bloom/ranges/bins.ts'
 import { decodeColumnChunk, encodeColumnChunk } from '../../src/sharded-bloom/ranges/column-chunk.ts'
 import type { ColumnSpec } from '../../src/sharded-bloom/ranges/column-spec.ts'
-import { AskedRange } from '../../src/sharded-bloom/ranges/interval.ts'
+import { QueryRange } from '../../src/sharded-bloom/ranges/interval.ts'
 import { OpenColumn } from '../../src/sharded-bloom/ranges/open-column.ts'
 import { nextAbove, nextBelow, type TextForm, textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
-import { Room } from '../../src/sharded-bloom/records/room.ts'
+import { ScratchArena } from '../../src/sharded-bloom/records/scratch-arena.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
 
@@ -99,7 +99,7 @@ test('with a template, the keys of dates of a century differ from one hundredth 
 test('a range asked of columns of several forms has the keys of each form', () => {
   const end = (key: string): RangeEnd => ({ key, isInclusive: true })
   const [low, high] = ['2026-11-24', '2026-12-01']
-  const asked = new AskedRange([
+  const asked = new QueryRange([
     { path: 'at', type: Type.string, low: end(low), high: undefined },
     { path: 'at', type: Type.string, low: undefined, high: end(high) }
   ])
@@ -192,7 +192,7 @@ for (const [name, keyAt] of [
       if (i % 5 === 4 || Number.isNaN(key)) column.outside.add(place.first + i)
       else column.set(place.first + i, key)
     }
-    const record = runSteps(encodeColumnChunk([column, empty], place, rowMemory(), new Room()))
+    const record = runSteps(encodeColumnChunk([column, empty], place, rowMemory(), new ScratchArena()))
     assert.ok(decodeColumnChunk(record, [restored, other], place, rowMemory()))
     const [from, to] = [new Float64Array(8192), new Float64Array(8192)]
     column.read(0, from)

@@ -2,11 +2,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
-import { Room } from '../../src/sharded-bloom/records/room.ts'
+import { ScratchArena } from '../../src/sharded-bloom/records/scratch-arena.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
 test('open rooms share no memory, not even for requests that do not fit', () => {
-  const rooms = [new Room(), new Room()]
+  const rooms = [new ScratchArena(), new ScratchArena()]
   const taken = rooms.flatMap((room) => [room.take(10), room.take(2 ** 20), room.copyOf(Uint8Array.of(1, 2, 3))])
   taken.forEach((bytes, i) => {
     bytes.fill(i)
@@ -16,7 +16,7 @@ test('open rooms share no memory, not even for requests that do not fit', () => 
   })
   for (const room of rooms) room.close()
   rooms[0]!.close()
-  const [third, fourth] = [new Room(), new Room()]
+  const [third, fourth] = [new ScratchArena(), new ScratchArena()]
   assert.is.not(third.take(1).buffer, fourth.take(1).buffer, 'a room that was closed twice is one room')
   assert.is.not(rooms[0]!.take(1).buffer, third.take(1).buffer, 'a closed room has no memory')
 })
@@ -45,16 +45,16 @@ test('several indexes at once write the same records as each alone, though close
   const seeds = [1, 3, 4]
   const expected: ReadonlyMap<string, Uint8Array>[] = []
   for (const seed of seeds) expected.push(await recordsOf(seed))
-  const { take, close } = Room.prototype
+  const { take, close } = ScratchArena.prototype
   const { now } = performance
-  const taken = new WeakMap<Room, Uint8Array[]>()
+  const taken = new WeakMap<ScratchArena, Uint8Array[]>()
   let time = now.call(performance)
-  Room.prototype.take = function (bytes) {
+  ScratchArena.prototype.take = function (bytes) {
     const memory = take.call(this, bytes)
     taken.set(this, [...(taken.get(this) ?? []), memory])
     return memory
   }
-  Room.prototype.close = function () {
+  ScratchArena.prototype.close = function () {
     for (const memory of taken.get(this) ?? []) memory.fill(0xa5)
     close.call(this)
   }
@@ -72,7 +72,7 @@ test('several indexes at once write the same records as each alone, though close
       }
     })
   } finally {
-    Object.assign(Room.prototype, { take, close })
+    Object.assign(ScratchArena.prototype, { take, close })
     performance.now = now
   }
 })

@@ -57,7 +57,7 @@ test('when row memory is used up, caches give up frames that are not in use', ()
       cache.beginEvaluation()
       memory.u8[cache.insert(owners[i]!, frame)] = frame
     }
-    for (let frame = 0; frame < 20; frame++) assert.ok(cache.hold(owners[i]!, frame))
+    for (let frame = 0; frame < 20; frame++) assert.ok(cache.pin(owners[i]!, frame))
   })
   assert.is(memory.availableFrames, free)
   const taken = [...memory.allocateAll(free - 100)]
@@ -80,8 +80,8 @@ test('a frame that an evaluation holds stays while others are loaded, until the 
   cache.beginEvaluation()
   for (let frame = 0; frame < 10; frame++) cache.insert(owner, frame)
   cache.beginEvaluation()
-  assert.ok(cache.hold(owner, 3))
-  assert.not(cache.hold(owner, 50))
+  assert.ok(cache.pin(owner, 3))
+  assert.not(cache.pin(owner, 50))
   for (let frame = 50; frame < 90; frame++) cache.insert(owner, frame)
   assert.equal(
     [...owner.slots.slice(0, 10)].map((slot) => slot !== 0),
@@ -89,7 +89,7 @@ test('a frame that an evaluation holds stays while others are loaded, until the 
   )
   cache.beginEvaluation()
   for (let frame = 10; frame < 50; frame++) cache.insert(owner, frame)
-  assert.not(cache.hold(owner, 3))
+  assert.not(cache.pin(owner, 3))
   cache.release(owner)
 })
 

@@ -128,7 +128,7 @@ test('the samples are equal when the scanner is lost, or forgets its paths', () 
     const simple = new SimpleSampler()
     const tweets = [...generateTweets({ count: 300, seed })]
     for (const tweet of tweets.slice(0, 100)) samples.add(tweet, sampler, simple)
-    samples.ingest.loseScanner()
+    samples.ingest.onScannerRevoked()
     for (const tweet of tweets.slice(100, 200)) samples.add(tweet, sampler, simple)
     assertSame(sampler, simple)
   })

@@ -13,7 +13,7 @@ import type { JsonForm, RecordForm } from '../../src/sharded-bloom/byte-scan/jso
 import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import { type FlatDocument, Flattener } from '../../src/sharded-bloom/pairs/flatten.ts'
 import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
-import { Room } from '../../src/sharded-bloom/records/room.ts'
+import { ScratchArena } from '../../src/sharded-bloom/records/scratch-arena.ts'
 import { wholePart } from '../../src/sharded-bloom/segment/and-groups.ts'
 import { geometryOf } from '../../src/sharded-bloom/segment/geometry.ts'
 import { OpenSegment } from '../../src/sharded-bloom/segment/open-segment.ts'
@@ -247,7 +247,7 @@ function assertSameColumns(scanned: OpenSegment, flattened: OpenSegment): void {
 
 /** Asserts that sealing them would write equal records. */
 function assertSameTails(scanned: OpenSegment, flattened: OpenSegment): void {
-  const room = new Room()
+  const room = new ScratchArena()
   const recordsOf = ({ tail, documents }: OpenSegment): ReadonlyMap<string, Buffer> => {
     const records = new Map<string, Buffer>()
     for (const write of tail.sealedWrites(0, documents, () => room)) {

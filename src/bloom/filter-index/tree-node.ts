@@ -82,7 +82,7 @@ export class NodeBits {
 }
 
 /** Recomputes a node as the OR of its children. An unreadable leaf counts as all ones. */
-export function unite(node: Inner, filterOf: (leaf: Leaf) => Uint8Array | undefined): void {
+export function recompute(node: Inner, filterOf: (leaf: Leaf) => Uint8Array | undefined): void {
   node.bits.clear()
   for (const child of node.children) {
     if (node.bits.isSaturated) return

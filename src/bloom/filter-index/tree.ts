@@ -17,7 +17,7 @@
  */
 import { popcount32 } from '../bit-set.ts'
 import { hasAll, SlottedIndex, setBit } from './slotted-index.ts'
-import { type Inner, type Leaf, memoryOf, NodeBits, unite } from './tree-node.ts'
+import { type Inner, type Leaf, memoryOf, NodeBits, recompute } from './tree-node.ts'
 
 export interface TreeOptions {
   /** d: a node has d to 2d children. Default 8. */
@@ -167,7 +167,7 @@ export class TreeFilterIndex extends SlottedIndex {
   }
 
   #recompute(node: Inner): void {
-    unite(node, (leaf) => leaf.filter ?? this.#loadLeaf(leaf.slot))
+    recompute(node, (leaf) => leaf.filter ?? this.#loadLeaf(leaf.slot))
   }
 
   /** The leaf whose sample differs in the fewest bits; stores the new leaf's sample. */

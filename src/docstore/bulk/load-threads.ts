@@ -43,7 +43,7 @@ class LoadThread {
 
   constructor(onEnd: (thread: LoadThread) => void) {
     this.#onEnd = onEnd
-    const worker = startThread(import.meta.url, 'load-thread', { isAlone: true })
+    const worker = startThread(import.meta.url, 'load-thread', { isIsolated: true })
     this.#worker = worker
     let cause: unknown
     worker.on('message', (reply: LoadReply) => this.#settle()?.resolve(reply))

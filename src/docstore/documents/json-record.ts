@@ -9,7 +9,7 @@ import { PetalError } from '../../model/errors.ts'
 import { parseJson, readJson } from '../../model/extended-json.ts'
 import { wrappedMarkByte } from '../../model/record-marks.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
-import { type JsonForm, type RecordForm, toldForm } from '../../sharded-bloom/byte-scan/json-form.ts'
+import { type JsonForm, type RecordForm, acceptedForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import {
   digitsOfId,
   endOfLeadingId,
@@ -100,7 +100,7 @@ export class JsonRecord {
     const found = formOfLine(this.#json, this.#isJson)
     // Plain JSON that does not preserve its values: a −0.
     if (found === undefined || (found === 'json' && !isPlain)) return undefined
-    return toldForm(form, found === 'wrapped')
+    return acceptedForm(form, found === 'wrapped')
   }
 
   /**

@@ -86,7 +86,7 @@ function hasBackup(store: Store): store is Store & BackedUpStore {
 
 function markAs(store: StoreName): (directory: string, fileSystem: FileSystem) => Promise<void> {
   return async (directory, fileSystem) => {
-    const { putMarker } = await import('../../lsm/fs/directory.ts')
+    const { writeMarker: putMarker } = await import('../../lsm/fs/directory.ts')
     await putMarker(fileSystem, directory, { store })
   }
 }

@@ -31,7 +31,7 @@ export class DocumentScan implements RecordPlace {
 
   /** Does a part of the work of the first next(); false when none is left. */
   prepareSome(): boolean {
-    return this.#scan.prepareSome()
+    return this.#scan.prepareSlice()
   }
 
   /** Advances to the next record; false at the end. */

@@ -163,7 +163,7 @@ async function openClaimed(
       await store.open()
     } catch (error) {
       const { unwritableReason } = await import('../../lsm/fs/directory.ts')
-      const { noRoomCode } = await import('../../lsm/fs/read-only.ts')
+      const { outOfSpaceCode: noRoomCode } = await import('../../lsm/fs/read-only.ts')
       const reason = directory === undefined ? ((await unwritableReason(location)) ?? noRoomCode(error)) : undefined
       throw reason === undefined ? error : unwritable(name, location, reason, error)
     }

@@ -201,7 +201,7 @@ export class Writer {
   }
 
   #isDue(addsHere: boolean): boolean {
-    return this.#index.isMaintenanceDue && (addsHere || this.#index.bulk?.isAtRest !== true)
+    return this.#index.isMaintenanceDue && (addsHere || this.#index.bulk?.isIdle !== true)
   }
 
   async #maintainAlone(): Promise<void> {

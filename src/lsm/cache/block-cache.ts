@@ -16,7 +16,7 @@ import type { Block } from '../format/block.ts'
 import { BlockRing, type RingSlots } from './block-ring.ts'
 
 /** A larger cache consists of several rings, none smaller than this. */
-const leastRingBytes = 8 << 20
+const minRingBytes = 8 << 20
 
 export class BlockCache {
   readonly budgetBytes: number
@@ -26,7 +26,7 @@ export class BlockCache {
   /** @param budgetBytes 0: caches nothing */
   constructor(budgetBytes: number) {
     this.budgetBytes = budgetBytes
-    const count = Math.max(1, Math.floor(budgetBytes / leastRingBytes))
+    const count = Math.max(1, Math.floor(budgetBytes / minRingBytes))
     this.#rings = Array.from({ length: count }, () => new BlockRing(Math.floor(budgetBytes / count)))
   }
 

@@ -49,7 +49,7 @@ interface Entry extends RingEntry {
 
 export class BlockRing {
   readonly budgetBytes: number
-  readonly #room: number
+  readonly #capacity: number
   #memory: Buffer | undefined
   /** Offset of the next block, if it fits there. */
   #head = 0
@@ -63,7 +63,7 @@ export class BlockRing {
 
   constructor(budgetBytes: number) {
     this.budgetBytes = budgetBytes
-    this.#room = budgetBytes - Math.floor(budgetBytes / overheadShare)
+    this.#capacity = budgetBytes - Math.floor(budgetBytes / overheadShare)
   }
 
   get usedBytes(): number {
@@ -129,8 +129,8 @@ export class BlockRing {
   /** Returns the memory, allocated at least up to `end`; blocks in it keep their offsets. */
   #memoryUpTo(end: number): Buffer {
     if (this.#memory !== undefined && end <= this.#memory.length) return this.#memory
-    const first = Math.ceil(this.#room / firstShare)
-    const memory = Buffer.allocUnsafeSlow(end <= first ? first : this.#room)
+    const first = Math.ceil(this.#capacity / firstShare)
+    const memory = Buffer.allocUnsafeSlow(end <= first ? first : this.#capacity)
     for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) {
       entry.block = entry.block.copyInto(memory, entry.block.start)
     }
@@ -144,7 +144,7 @@ export class BlockRing {
     if (oldest === undefined) return 0
     const { start } = oldest.block
     if (start < this.#head) {
-      if (this.#head + bytes <= this.#room) return this.#head
+      if (this.#head + bytes <= this.#capacity) return this.#head
       this.#head = 0
     }
     return this.#head + bytes <= start ? this.#head : -1
@@ -154,7 +154,7 @@ export class BlockRing {
   #evict(): void {
     const entry = this.#oldest!
     // Grow the memory for its new position while the block is still in the list and is copied along.
-    this.#memoryUpTo(Math.min(this.#room, this.#head + entry.bytes))
+    this.#memoryUpTo(Math.min(this.#capacity, this.#head + entry.bytes))
     this.#oldest = entry.newer
     if (entry.slots === undefined) return
     if (!entry.isReferenced) {
@@ -164,7 +164,7 @@ export class BlockRing {
     entry.isReferenced = false
     const { block, bytes } = entry
     // Its own space is free now. It is at the head or after it, otherwise everything before it is free.
-    if (block.start < this.#head && this.#head + bytes > this.#room) this.#head = 0
+    if (block.start < this.#head && this.#head + bytes > this.#capacity) this.#head = 0
     block.moveTo(this.#head)
     this.#head += bytes
     this.#append(entry)

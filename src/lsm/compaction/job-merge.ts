@@ -8,7 +8,7 @@ import type { Cursor } from '../format/cursor.ts'
 import { EntryRecord } from '../format/entry.ts'
 import { DropRules, Verdict } from './drop-rules.ts'
 import type { TableJob } from './job.ts'
-import { OutputBorders } from './output-borders.ts'
+import { OutputBoundaries } from './output-boundaries.ts'
 import type { TableOutputs } from './table-outputs.ts'
 
 /** A slice ends after this many bytes of keys and values, or this many entries. */
@@ -21,7 +21,7 @@ export class JobMerge {
   readonly #entry = new EntryRecord()
   readonly #outputs: TableOutputs
   readonly #rules: DropRules
-  readonly #borders: OutputBorders
+  readonly #boundaries: OutputBoundaries
   /** The previous key; its versions may all have been dropped. */
   #lastKey = Buffer.alloc(64)
   #lastLength = -1
@@ -33,7 +33,7 @@ export class JobMerge {
     this.#cursor = cursor
     this.#outputs = outputs
     this.#rules = new DropRules(job.snapshots, job.deeper)
-    this.#borders = new OutputBorders(job)
+    this.#boundaries = new OutputBoundaries(job)
     cursor.seekToFirst()
   }
 
@@ -50,12 +50,12 @@ export class JobMerge {
     for (let entries = 0; cursor.isValid && entries < sliceEntries && bytes < sliceBytes; entries++) {
       entry.set(cursor)
       const { keyBytes, keyStart, keyEnd, sequence, kind, valueStart, valueEnd } = entry
-      const isNewKey = this.#meet(keyBytes, keyStart, keyEnd)
+      const isNewKey = this.#advanceKey(keyBytes, keyStart, keyEnd)
       if (this.#rules.judge(isNewKey, keyBytes, keyStart, keyEnd, sequence, kind) === Verdict.keep) {
-        if (outputs.isOpen && (this.#borders.isDue || outputs.isFull) && this.#isFirstKept && !outputs.isLast) {
+        if (outputs.isOpen && (this.#boundaries.isDue || outputs.isFull) && this.#isFirstKept && !outputs.isLast) {
           outputs.end()
         }
-        if (!outputs.isOpen) this.#borders.begin()
+        if (!outputs.isOpen) this.#boundaries.begin()
         outputs.add(entry)
         this.#isFirstKept = false
       }
@@ -67,14 +67,14 @@ export class JobMerge {
   }
 
   /** Remembers the cursor's key; true if it differs from the previous one. */
-  #meet(bytes: Uint8Array, start: number, end: number): boolean {
+  #advanceKey(bytes: Uint8Array, start: number, end: number): boolean {
     const length = end - start
     const last = this.#lastKey
     const limit = Math.min(length, this.#lastLength)
     let shared = 0
     while (shared < limit && last[shared] === bytes[start + shared]) shared++
     if (shared === length && length === this.#lastLength) return false
-    this.#borders.cross(last, this.#lastLength, bytes, start, end, shared)
+    this.#boundaries.advance(last, this.#lastLength, bytes, start, end, shared)
     if (length > last.length) {
       this.#lastKey = Buffer.alloc(length * 2)
       shared = 0

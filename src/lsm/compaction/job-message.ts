@@ -18,13 +18,13 @@ export type JobReply =
  * The job with keys that own their memory. Most keys are views of something larger, a manifest or a pool, and cloning
  * a view clones its whole buffer.
  */
-export function postable(job: TableJob): TableJob {
+export function prepareForTransfer(job: TableJob): TableJob {
   return {
     ...job,
-    runs: job.runs.map((run) => run.map(ownKeys)),
-    deeper: job.deeper?.map((ranges) => ranges.map(ownKeys)),
-    grandparents: job.grandparents.map(ownKeys),
-    endAfter: job.endAfter.map(owned)
+    runs: job.runs.map((run) => run.map(withOwnedKeys)),
+    deeper: job.deeper?.map((ranges) => ranges.map(withOwnedKeys)),
+    grandparents: job.grandparents.map(withOwnedKeys),
+    endAfter: job.endAfter.map(ownedCopy)
   }
 }
 
@@ -32,17 +32,17 @@ export function postable(job: TableJob): TableJob {
  * Buffers owned by the job alone, which are transferred to the thread instead of copied: the memtables' entry lists
  * and pair hashes.
  */
-export function ownMemory(job: TableJob): ArrayBuffer[] {
+export function transferList(job: TableJob): ArrayBuffer[] {
   return job.memtables.flatMap(({ entries, pairs }) => {
     const arrays = pairs === undefined ? [entries] : [entries, pairs.sequences, pairs.ends, pairs.halves]
     return arrays.map(({ buffer }) => buffer as ArrayBuffer)
   })
 }
 
-export function ownKeys<T extends KeyRange | TableMeta>(range: T): T {
-  return { ...range, smallest: owned(range.smallest), largest: owned(range.largest) }
+export function withOwnedKeys<T extends KeyRange | TableMeta>(range: T): T {
+  return { ...range, smallest: ownedCopy(range.smallest), largest: ownedCopy(range.largest) }
 }
 
-function owned(key: Uint8Array): Uint8Array {
+function ownedCopy(key: Uint8Array): Uint8Array {
   return key.byteLength === key.buffer.byteLength ? key : new Uint8Array(key)
 }

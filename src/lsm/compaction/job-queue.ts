@@ -13,9 +13,9 @@ export interface Pace {
    * To be called every 100 µs or so. Pauses the job when others are due; throws LEVEL_ABORTED if the job was
    * cancelled.
    */
-  breathe(): Promise<void> | undefined
+  yieldIfDue(): Promise<void> | undefined
   /** Waits for the device while letting other jobs run. */
-  during<T>(waiting: Promise<T>): Promise<T>
+  waitFor<T>(waiting: Promise<T>): Promise<T>
 }
 
 interface Job {
@@ -67,11 +67,11 @@ export class JobQueue {
       sliceEnd = performance.now() + this.#sliceTime
     }
     return {
-      breathe: () => {
+      yieldIfDue: () => {
         checkAborted()
         return this.#mostUrgent === job && performance.now() < sliceEnd ? undefined : pause()
       },
-      during: async (waiting) => {
+      waitFor: async (waiting) => {
         this.#jobs.delete(job)
         this.#choose()
         try {

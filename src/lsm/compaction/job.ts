@@ -6,7 +6,7 @@
  * leaves only files that no manifest refers to.
  */
 import type { TableWriteOptions } from '../format/table-options.ts'
-import type { HandedPairsData } from '../memtable/handed-pairs.ts'
+import type { SuppliedPairsData } from '../memtable/supplied-pairs.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 
 export interface TableJob {
@@ -62,7 +62,7 @@ export interface MemtableSnapshot {
   /** See EntryList.data(). */
   readonly entries: Int32Array
   /** Pair hashes supplied with puts: the extractor is not called for these. */
-  readonly pairs?: HandedPairsData | undefined
+  readonly pairs?: SuppliedPairsData | undefined
 }
 
 export interface ArenaChunk {

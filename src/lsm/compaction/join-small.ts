@@ -9,7 +9,7 @@
 import type { TableMeta } from '../version/table-meta.ts'
 import { overlapping, spanOf } from './key-span.ts'
 import { partitionOfTable } from './level0-runs.ts'
-import { isFree } from './moves.ts'
+import { canStart } from './moves.ts'
 import type { CompactionLimits, Merge, PartitionView } from './pick.ts'
 
 /** Minimum number of small adjacent tables worth a merge. */
@@ -32,7 +32,7 @@ export function joinPick(view: PartitionView): Merge | undefined {
       inputs: [{ level, tables: joined }],
       outputLevel: level
     }
-    if (isFree(merge, view.state)) return merge
+    if (canStart(merge, view.state)) return merge
   }
   return undefined
 }

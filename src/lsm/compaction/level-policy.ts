@@ -5,7 +5,7 @@
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
-import { deepestFreeLevel, garbageBytes, isFree, isReserved, isTombstoneHeavy } from './moves.ts'
+import { deepestFreeLevel, garbageBytes, canStart, isReserved, isTombstoneHeavy } from './moves.ts'
 import type { Merge, Move, PartitionView, Pick } from './pick.ts'
 
 /** Tables full of tombstones go down if they free this share of the bytes to be rewritten. */
@@ -51,14 +51,14 @@ function moveOutOf(view: PartitionView, level: number): Move | undefined {
 function cheapestMerge(view: PartitionView, level: number): Merge | undefined {
   const tables = view.levels[level] ?? []
   const pointer = view.state.pointer(level, view.name)
-  const isBehind = (table: TableMeta) => pointer === undefined || compareKeys(table.smallest, pointer) > 0
-  let best: { readonly at: number; readonly cost: number; readonly isBehind: boolean } | undefined
+  const isPastPointer = (table: TableMeta) => pointer === undefined || compareKeys(table.smallest, pointer) > 0
+  let best: { readonly at: number; readonly cost: number; readonly isPastPointer: boolean } | undefined
   for (const [at, table] of tables.entries()) {
     const cost = costOf(view, level, [table])
-    const candidate = { at, cost, isBehind: isBehind(table) }
+    const candidate = { at, cost, isPastPointer: isPastPointer(table) }
     const isBetter =
-      best === undefined || cost < best.cost || (cost === best.cost && candidate.isBehind && !best.isBehind)
-    if (isBetter && isFree(mergeOf(view, level, [table]), view.state)) best = candidate
+      best === undefined || cost < best.cost || (cost === best.cost && candidate.isPastPointer && !best.isPastPointer)
+    if (isBetter && canStart(mergeOf(view, level, [table]), view.state)) best = candidate
   }
   return best === undefined ? undefined : widened(view, level, best.at, best.cost)
 }
@@ -72,7 +72,7 @@ function widened(view: PartitionView, level: number, at: number, cost: number): 
     const wider = mergeOf(view, level, group)
     const bytes = wider.inputs.reduce((sum, input) => sum + bytesOf(input.tables), 0)
     if (bytes > maxMergeTables * view.limits.maxFileBytes || costOf(view, level, group) > cost) break
-    if (!isFree(wider, view.state)) break
+    if (!canStart(wider, view.state)) break
     merge = wider
   }
   return merge
@@ -92,7 +92,7 @@ function tombstonePick(view: PartitionView): Merge | undefined {
       const below = overlappedBelow(view, level, [table])
       if (garbageBytes([table], below) < garbageShare * bytesOf(below)) continue
       const merge = mergeOf(view, level, [table])
-      if (isFree(merge, view.state)) return merge
+      if (canStart(merge, view.state)) return merge
     }
   }
   return undefined

@@ -9,7 +9,7 @@
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
 import type { Run } from './level0-runs.ts'
-import { deepestFreeLevel, garbageBytes, isFree, isTombstoneHeavy } from './moves.ts'
+import { deepestFreeLevel, garbageBytes, canStart, isTombstoneHeavy } from './moves.ts'
 import type { Merge, MergeInput, Move, PartitionView, Pick } from './pick.ts'
 
 /** Minimum size of a merge's level-0 input as a share of the bytes it is merged with. */
@@ -23,7 +23,7 @@ const tierWidth = 2
 /**
  * From this many runs on, as a multiple of the trigger, reads suffer: smaller and dissimilar groups are merged, too.
  */
-export const crowded = 3
+export const manyRunsFactor = 3
 
 export function level0Pick(view: PartitionView): Pick | undefined {
   return triggeredPick(view) ?? (view.state.movesOnly ? undefined : mergeCleared(view))
@@ -35,7 +35,7 @@ function triggeredPick(view: PartitionView): Pick | undefined {
   if (tables < limits.level0Trigger) return undefined
   const move = moveDown(view)
   if (move !== undefined || runs.length < limits.level0Trigger || view.state.movesOnly) return move
-  return mergeIntoBase(view, baseShare) ?? mergeTier(view) ?? (isCrowded(view) ? mergeIntoBase(view, 0) : undefined)
+  return mergeIntoBase(view, baseShare) ?? mergeTier(view) ?? (hasManyRuns(view) ? mergeIntoBase(view, 0) : undefined)
 }
 
 /**
@@ -76,7 +76,7 @@ function mergeIntoBase(view: PartitionView, share: number): Merge | undefined {
   if (weight < share * bytesOf(belowTables)) return undefined
   const inputs = [{ level: 0, tables }, ...below]
   const merge: Merge = { kind: 'merge', partition: name, inputs, outputLevel: targets.base }
-  return isFree(merge, state) ? merge : undefined
+  return canStart(merge, state) ? merge : undefined
 }
 
 /** The oldest runs, up to the size of one merge. Newer ones stay above them. */
@@ -107,14 +107,14 @@ function overlappedDownTo(view: PartitionView, tables: readonly TableMeta[], lev
   return inputs
 }
 
-function isCrowded({ runs, limits }: PartitionView): boolean {
-  return runs.length >= crowded * limits.level0Trigger
+function hasManyRuns({ runs, limits }: PartitionView): boolean {
+  return runs.length >= manyRunsFactor * limits.level0Trigger
 }
 
 /** Merges adjacent runs of level 0 into one. */
 function mergeTier(view: PartitionView): Merge | undefined {
   const { level0Trigger } = view.limits
-  if (!isCrowded(view)) return cheapestGroup(view, Math.max(2, tierWidth * level0Trigger), tierSpread)
+  if (!hasManyRuns(view)) return cheapestGroup(view, Math.max(2, tierWidth * level0Trigger), tierSpread)
   return cheapestGroup(view, Math.max(2, level0Trigger), tierSpread) ?? cheapestGroup(view, 2, Number.POSITIVE_INFINITY)
 }
 
@@ -139,7 +139,7 @@ function cheapestGroup(view: PartitionView, width: number, spread: number): Merg
       const cost = bytes / (count - 1)
       if (count < width || cost > bestCost) continue
       const merge = tierMerge(name, runs.slice(start, end + 1))
-      if (!isFree(merge, state)) continue
+      if (!canStart(merge, state)) continue
       best = merge
       bestCost = cost
     }

@@ -30,8 +30,8 @@ export class MemtableReader {
     const arena = Arena.copyOf(chunks, copies)
     const entries = new EntryList(arena, data)
     const runs = new SortedRuns(entries)
-    while (runs.sortSome(sortedAtOnce)) {
-      const pause = pace.breathe()
+    while (runs.sortSlice(sortedAtOnce)) {
+      const pause = pace.yieldIfDue()
       if (pause !== undefined) await pause
     }
     return new MemtableReader(mergeCursors(runs.current().map((run) => new RunCursor(entries, run))), arena)

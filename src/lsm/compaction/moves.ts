@@ -47,7 +47,7 @@ export function garbageBytes(tables: readonly TableMeta[], below: readonly Table
 }
 
 /** Whether no running merge reads this merge's tables or writes an overlapping range of a level that it writes. */
-export function isFree(merge: Merge, state: CompactionState): boolean {
+export function canStart(merge: Merge, state: CompactionState): boolean {
   if (state.running.length === 0) return merge.inputs.some(({ tables }) => tables.length > 0)
   const span = spanOf(merge.inputs.flatMap((input) => input.tables))
   if (span === undefined) return false
@@ -57,7 +57,7 @@ export function isFree(merge: Merge, state: CompactionState): boolean {
     if (theirs.some((table) => mine.has(table.number))) return false
     const reserved = spanOf(theirs)
     // Tables of level 0 may overlap.
-    return other.outputLevel === 0 || reserved === undefined || !reserves(other, merge) || !overlaps(reserved, span)
+    return other.outputLevel === 0 || reserved === undefined || !conflictsByLevel(other, merge) || !overlaps(reserved, span)
   })
 }
 
@@ -65,10 +65,10 @@ export function isFree(merge: Merge, state: CompactionState): boolean {
  * Whether two merges conflict by level: a merge writes its output level, and its entries pass through the levels above
  * that.
  */
-function reserves(other: Merge, merge: Merge): boolean {
-  return merge.outputLevel !== 0 && top(merge) <= other.outputLevel && top(other) <= merge.outputLevel
+function conflictsByLevel(other: Merge, merge: Merge): boolean {
+  return merge.outputLevel !== 0 && topLevel(merge) <= other.outputLevel && topLevel(other) <= merge.outputLevel
 }
 
-function top(merge: Merge): number {
+function topLevel(merge: Merge): number {
   return merge.inputs[0]?.level ?? 0
 }

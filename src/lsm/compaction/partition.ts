@@ -12,7 +12,7 @@
 const bang = 0x21
 
 /** The end of a key's partition groups: of at most `depth` leading `!name!`. */
-export function partitionOf(bytes: Uint8Array, depth: number, start = 0, end = bytes.length): number {
+export function partitionPrefixEnd(bytes: Uint8Array, depth: number, start = 0, end = bytes.length): number {
   let at = start
   for (let groups = 0; groups < depth; groups++) {
     if (at >= end || bytes[at] !== bang) break
@@ -25,9 +25,9 @@ export function partitionOf(bytes: Uint8Array, depth: number, start = 0, end = b
 }
 
 /** The end of a key's groups if it has `depth` of them, otherwise Infinity. */
-export function endOfGroups(bytes: Uint8Array, depth: number, start: number, end: number): number {
-  const groupsEnd = partitionOf(bytes, depth, start, end)
-  return groupsIn(bytes, start, groupsEnd) === depth ? groupsEnd : Number.POSITIVE_INFINITY
+export function fullPrefixEnd(bytes: Uint8Array, depth: number, start: number, end: number): number {
+  const groupsEnd = partitionPrefixEnd(bytes, depth, start, end)
+  return countGroups(bytes, start, groupsEnd) === depth ? groupsEnd : Number.POSITIVE_INFINITY
 }
 
 /** Whether two keys belong to the same partition. REQUIRES: a ≤ b. */
@@ -41,11 +41,11 @@ export function isSamePartition(
   depth: number
 ): boolean {
   if (depth === 0) return true
-  const length = partitionOf(a, depth, aStart, aEnd) - aStart
-  if (partitionOf(b, depth, bStart, bEnd) - bStart !== length) return false
+  const length = partitionPrefixEnd(a, depth, aStart, aEnd) - aStart
+  if (partitionPrefixEnd(b, depth, bStart, bEnd) - bStart !== length) return false
   for (let i = 0; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false
   return (
-    groupsIn(a, aStart, aStart + length) === depth ||
+    countGroups(a, aStart, aStart + length) === depth ||
     sideOf(a, aStart + length, aEnd) === sideOf(b, bStart + length, bEnd)
   )
 }
@@ -56,9 +56,9 @@ export function isSamePartition(
  */
 export function partitionName(key: Uint8Array, depth: number): string {
   if (depth === 0) return ''
-  const end = partitionOf(key, depth)
+  const end = partitionPrefixEnd(key, depth)
   const groups = Buffer.from(key.buffer, key.byteOffset, end).toString('latin1')
-  if (groupsIn(key, 0, end) === depth) return groups
+  if (countGroups(key, 0, end) === depth) return groups
   return groups + sides[sideOf(key, end, key.length)]
 }
 
@@ -75,7 +75,7 @@ function sideOf(bytes: Uint8Array, start: number, end: number): 0 | 1 | 2 {
   return first === bang ? 1 : 2
 }
 
-function groupsIn(bytes: Uint8Array, start: number, end: number): number {
+function countGroups(bytes: Uint8Array, start: number, end: number): number {
   let bangs = 0
   for (let i = start; i < end; i++) if (bytes[i] === bang) bangs++
   return bangs / 2

@@ -8,7 +8,7 @@
  */
 import { closeQuietly } from '../fs/close-quietly.ts'
 import type { FileSystem } from '../fs/file-system.ts'
-import { HandedPairs } from '../memtable/handed-pairs.ts'
+import { SuppliedPairs } from '../memtable/supplied-pairs.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import { identityOf, loadExtractor } from '../value/load-extractor.ts'
 import { ValueCollector } from '../value/section-collector.ts'
@@ -38,15 +38,15 @@ export async function runTableJob(
     const merge = await openMerge(job, fileSystem, outputs, pace, inputs)
     while (merge.runSlice()) {
       const { backlog } = outputs
-      if (backlog !== undefined) await pace.during(backlog)
-      const pause = pace.breathe()
+      if (backlog !== undefined) await pace.waitFor(backlog)
+      const pause = pace.yieldIfDue()
       if (pause !== undefined) await pause
     }
     // Before the inputs are closed: the end of the table may be built from their memory.
     outputs.end()
     for (const input of inputs) input.close()
     onWritten?.(outputs.count)
-    const tables = await pace.during(outputs.finish())
+    const tables = await pace.waitFor(outputs.finish())
     return {
       tables,
       readBytes: bytesToRead(job),
@@ -92,7 +92,7 @@ async function collectorFactory(job: TableJob): Promise<(() => ValueCollector) |
   if (values === undefined) return undefined
   const extractor = await loadExtractor(values.extractor)
   const identity = identityOf(values.extractor)
-  const handed = new HandedPairs()
-  for (const { pairs } of job.memtables) if (pairs !== undefined) handed.take(pairs)
+  const handed = new SuppliedPairs()
+  for (const { pairs } of job.memtables) if (pairs !== undefined) handed.addAll(pairs)
   return () => new ValueCollector(extractor, identity, values, handed)
 }

@@ -11,7 +11,7 @@ import { aborted, ioError } from '../errors.ts'
 import { assertThreadModule, startThread } from '../start-thread.ts'
 import type { JobRunner, TableJob, TableJobResult } from './job.ts'
 import { errorFromData } from './job-errors.ts'
-import { type JobReply, type JobRequest, ownMemory, postable } from './job-message.ts'
+import { type JobReply, type JobRequest, transferList, prepareForTransfer } from './job-message.ts'
 
 /** Starting a thread takes some 40 ms of CPU time: too much after every pause of a writer. */
 const idleMilliseconds = 10_000
@@ -46,7 +46,7 @@ export class WorkerRunner implements JobRunner {
     if (signal?.aborted) throw aborted(signal.reason)
     const request: JobRequest = {
       id: ++this.#lastId,
-      job: postable(job),
+      job: prepareForTransfer(job),
       abort: new Int32Array(new SharedArrayBuffer(4))
     }
     const abort = () => Atomics.store(request.abort, 0, 1)
@@ -124,7 +124,7 @@ class JobThread {
   run(request: JobRequest): Promise<TableJobResult> {
     return new Promise((resolve, reject) => {
       // May throw if an extractor's options cannot be cloned: nothing is pending then.
-      this.#worker.postMessage(request, ownMemory(request.job))
+      this.#worker.postMessage(request, transferList(request.job))
       this.#pending.set(request.id, { resolve, reject })
       this.#worker.ref()
     })

@@ -4,7 +4,7 @@ import { aborted } from '../errors.ts'
 import { nodeFileSystem } from '../fs/node-file-system.ts'
 import { bytesToRead } from './job.ts'
 import { errorToData } from './job-errors.ts'
-import { type JobReply, type JobRequest, ownKeys } from './job-message.ts'
+import { type JobReply, type JobRequest, withOwnedKeys } from './job-message.ts'
 import { JobQueue } from './job-queue.ts'
 import { runTableJob } from './run-table-job.ts'
 
@@ -13,7 +13,7 @@ const sliceTime = 5
 
 const queue = new JobQueue(sliceTime)
 
-async function answer({ id, job, abort }: JobRequest): Promise<JobReply> {
+async function handleRequest({ id, job, abort }: JobRequest): Promise<JobReply> {
   const checkAborted = () => {
     if (Atomics.load(abort, 0) !== 0) throw aborted(undefined)
   }
@@ -21,12 +21,12 @@ async function answer({ id, job, abort }: JobRequest): Promise<JobReply> {
     const result = await queue.run(job.kind === 'flush', bytesToRead(job), checkAborted, (pace) =>
       runTableJob(job, nodeFileSystem, pace)
     )
-    return { id, result: { ...result, tables: result.tables.map(ownKeys) } }
+    return { id, result: { ...result, tables: result.tables.map(withOwnedKeys) } }
   } catch (error) {
     return { id, error: errorToData(error) }
   }
 }
 
 parentPort?.on('message', async (request: JobRequest) => {
-  parentPort?.postMessage(await answer(request))
+  parentPort?.postMessage(await handleRequest(request))
 })

@@ -45,15 +45,15 @@ export interface BackgroundHost {
    * The entries of these memtables are in installed tables; `milliseconds` is the time the flush took, excluding
    * overlap with the previous one.
    */
-  flushed(buffers: readonly FrozenBuffer[], milliseconds: number): void
+  onFlushed(buffers: readonly FrozenBuffer[], milliseconds: number): void
   /** A version edit was installed. */
-  installed(edit: VersionEdit): void
+  onInstalled(edit: VersionEdit): void
   /** There are fewer tables or memtables: writers may resume. */
-  progressed(): void
+  onProgress(): void
   /** Whether writers wait for a flush or a merge. */
   hasWaitingWriters(): boolean
   /** A job has failed and will be retried. */
-  jobFailed(error: unknown): void
+  onJobFailed(error: unknown): void
   /** Ends writing. */
   fail(error: Error): void
 }
@@ -67,10 +67,10 @@ export class Background {
   #moving: Promise<void> | undefined
   #running: Merge | undefined
   /** State at the last pick that started nothing. */
-  #fruitless: { readonly version: Version; readonly running: Merge | undefined } | undefined
+  #lastEmptyPick: { readonly version: Version; readonly running: Merge | undefined } | undefined
   /** Manual merges, drops and ingests, one after another; the picker pauses while there are any. */
-  #byHand: Promise<void> = Promise.resolve()
-  #handCount = 0
+  #manualQueue: Promise<void> = Promise.resolve()
+  #manualCount = 0
   /** Why the last merge failed; undefined once one has succeeded. */
   #mergeError: Error | undefined
   #isStopped = false
@@ -95,14 +95,14 @@ export class Background {
     if (this.#isStopped) return
     this.#flushes.schedule()
     if (!this.#host.options.autoCompaction) return
-    const mayMerge = this.#moving === undefined && this.#handCount === 0 && !this.#mergeRetry.isWaiting
+    const mayMerge = this.#moving === undefined && this.#manualCount === 0 && !this.#mergeRetry.isWaiting
     if (mayMerge) this.#startPick()
   }
 
   /** Writers are waiting now: a job that has failed too often gets a last try at once. */
-  writersWait(): void {
-    this.#flushes.writersWait()
-    this.#mergeRetry.hold()
+  onWritersWaiting(): void {
+    this.#flushes.onWritersWaiting()
+    this.#mergeRetry.expedite()
   }
 
   /** Resolves when every memtable has been flushed. @throws the failure of an attempt that began after the call */
@@ -114,8 +114,8 @@ export class Background {
    * Runs the merges that `next` returns, one after another, until it returns undefined.
    * @throws the failure of a merge
    */
-  mergeByHand(next: () => Merge | undefined): Promise<void> {
-    return this.#whileNothingMerges(async () => {
+  runManualMerges(next: () => Merge | undefined): Promise<void> {
+    return this.#runManual(async () => {
       for (let merge = next(); merge !== undefined; merge = next()) {
         if (this.#isStopped) throw this.lastError ?? closed()
         this.#startMerge(merge)
@@ -127,12 +127,12 @@ export class Background {
 
   /** Drops whole tables. @param choose selects them, called when no merge is running */
   drop(choose: () => DroppedTables): Promise<void> {
-    return this.#whileNothingMerges(async () => {
+    return this.#runManual(async () => {
       if (this.#isStopped) throw this.lastError ?? closed()
-      const { snapshots, counters, progressed } = this.#host
+      const { snapshots, counters, onProgress: progressed } = this.#host
       const deletedTables = choose()
       if (deletedTables.length === 0) return
-      await snapshots.throughEdit(() => this.#install({ deletedTables }))
+      await snapshots.holdDuring(() => this.#install({ deletedTables }))
       counters.droppedTables += deletedTables.length
       progressed()
     })
@@ -144,30 +144,30 @@ export class Background {
    * @returns whether they were added
    */
   add(choose: () => Promise<AddedTables | undefined>): Promise<boolean> {
-    return this.#whileNothingMerges(async () => {
+    return this.#runManual(async () => {
       if (this.#isStopped) throw this.lastError ?? closed()
       const { snapshots, counters } = this.#host
       const newTables = await choose()
       if (newTables === undefined) return false
-      await snapshots.throughEdit(() => this.#install({ newTables }))
+      await snapshots.holdDuring(() => this.#install({ newTables }))
       counters.ingestedTables += newTables.length
       return true
     })
   }
 
   /** Runs manual operations one after another, with the picker paused. */
-  #whileNothingMerges<T>(run: () => Promise<T>): Promise<T> {
-    this.#handCount++
-    const done = this.#byHand.then(async () => {
+  #runManual<T>(run: () => Promise<T>): Promise<T> {
+    this.#manualCount++
+    const done = this.#manualQueue.then(async () => {
       try {
         await Promise.all([this.#merging, this.#moving])
         return await run()
       } finally {
-        this.#handCount--
+        this.#manualCount--
         this.schedule()
       }
     })
-    this.#byHand = done.then(
+    this.#manualQueue = done.then(
       () => undefined,
       () => undefined
     )
@@ -177,14 +177,14 @@ export class Background {
   /** Starts no further jobs; aborts merges and waits for flushes. */
   async stop(): Promise<void> {
     this.halt()
-    await Promise.all([this.#flushes.whenIdle(), this.#merging, this.#moving, this.#byHand])
+    await Promise.all([this.#flushes.whenIdle(), this.#merging, this.#moving, this.#manualQueue])
   }
 
   #startPick(): void {
     const { versions, options } = this.#host
     const { current } = versions
     // With the same tables and the same merge running, the picker would decide the same again.
-    if (this.#fruitless?.version === current && this.#fruitless.running === this.#running) return
+    if (this.#lastEmptyPick?.version === current && this.#lastEmptyPick.running === this.#running) return
     const state: CompactionState = {
       running: this.#running === undefined ? [] : [this.#running],
       movesOnly: this.#merging !== undefined,
@@ -193,7 +193,7 @@ export class Background {
     const pick = pickCompaction(current, compactionLimits(options), state)
     if (pick?.kind === 'move') this.#startMove(pick)
     else if (pick?.kind === 'merge') this.#startMerge(pick)
-    else this.#fruitless = { version: current, running: this.#running }
+    else this.#lastEmptyPick = { version: current, running: this.#running }
   }
 
   #startMove(move: Move): void {
@@ -223,12 +223,12 @@ export class Background {
       frozen: () => host.frozen(),
       run: (planned) => this.#run(planned),
       install: (edit) => this.#install(edit),
-      flushed: (buffers, result, milliseconds) => {
+      onFlushed: (buffers, result, milliseconds) => {
         counters.addFlush(result)
-        host.flushed(buffers, milliseconds)
-        host.progressed()
+        host.onFlushed(buffers, milliseconds)
+        host.onProgress()
       },
-      failed: (error, retry) => this.#failed(error, retry)
+      onFailed: (error, retry) => this.#onJobFailed(error, retry)
     }
   }
 
@@ -239,10 +239,10 @@ export class Background {
         newTables: tables.map((table) => ({ level: toLevel, table }))
       })
       this.#host.counters.moves += tables.length
-      this.#host.progressed()
+      this.#host.onProgress()
     } catch (error) {
       this.#mergeError = error as Error
-      this.#failed(error, this.#mergeRetry)
+      this.#onJobFailed(error, this.#mergeRetry)
     }
   }
 
@@ -255,10 +255,10 @@ export class Background {
       counters.addMerge(merge.outputLevel, result)
       this.#mergeRetry.reset()
       this.#mergeError = undefined
-      this.#host.progressed()
+      this.#host.onProgress()
     } catch (error) {
       this.#mergeError = error as Error
-      this.#failed(error, this.#mergeRetry)
+      this.#onJobFailed(error, this.#mergeRetry)
     } finally {
       version.release()
     }
@@ -279,15 +279,15 @@ export class Background {
       if (versions.failure !== undefined) this.#end(error as Error)
       throw error
     }
-    this.#host.installed(edit)
+    this.#host.onInstalled(edit)
   }
 
-  #failed(error: unknown, retry: RetryDelay): void {
+  #onJobFailed(error: unknown, retry: RetryDelay): void {
     if (this.#isStopped || hasCode(error, 'LEVEL_ABORTED')) return
     this.#host.counters.failedJobs++
-    this.#host.jobFailed(error)
-    retry.failed(this.#host.hasWaitingWriters())
-    if (retry.isHopeless && this.#host.hasWaitingWriters()) this.#end(error as Error)
+    this.#host.onJobFailed(error)
+    retry.scheduleRetry(this.#host.hasWaitingWriters())
+    if (retry.isExhausted && this.#host.hasWaitingWriters()) this.#end(error as Error)
   }
 
   #end(error: Error): void {

@@ -17,7 +17,7 @@ export interface CapturedState {
   /**
    * The job that writes the memtables as level-0 tables; undefined if they are empty. The caller sets its directory.
    */
-  readonly memory: PlannedJob | undefined
+  readonly memtableJob: PlannedJob | undefined
   readonly manifest: Pick<ManifestState, 'extractor' | 'pointers'>
 }
 
@@ -30,5 +30,5 @@ export function captureState(engine: Engine): CapturedState {
     .filter(({ largestSequence }) => largestSequence > versions.lastSequence)
     .reverse()
   const memory = memtables.length === 0 ? undefined : flushJob(directory, memtables, view.version, [], options)
-  return { view, memory, manifest: { extractor: versions.extractor, pointers: versions.compactionPointers } }
+  return { view, memtableJob: memory, manifest: { extractor: versions.extractor, pointers: versions.compactionPointers } }
 }

@@ -10,7 +10,7 @@ const maxKeyBytes = 64 * 1024
 
 /** Keys in any order, with RangeScan's methods. */
 export interface KeyScan {
-  prepareSome(): boolean
+  prepareSlice(): boolean
   advance(): boolean
   key(): Uint8Array
   readonly hasEnded: boolean
@@ -35,7 +35,7 @@ export async function deleteKeys(
 ): Promise<void> {
   let left = limit < 0 ? Number.POSITIVE_INFINITY : limit
   try {
-    while (scan.prepareSome()) await nextTurn()
+    while (scan.prepareSlice()) await nextTurn()
     while (left > 0) {
       const deletes = nextDeletes(scan, left, wanted?.())
       left -= deletes.length

@@ -36,22 +36,22 @@ const maxAttempts = 4
 export async function dropRange(engine: Engine, options: RangeOptions): Promise<boolean> {
   const range = rangeOf(options)
   // The view also keeps the store open.
-  const began = engine.view()
+  const startView = engine.view()
   const { ingestedTables } = engine.counters
   const isOvertaken = (): boolean => engine.counters.ingestedTables > ingestedTables
   try {
-    if (!isWorth(engine, range)) return false
+    if (!isWorthwhile(engine, range)) return false
     // From here on memtables hold nothing of the range up to S, and all of that is durable.
     await engine.flush()
     const cleared = new Set<number>()
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const rest = await dropUnlessRest(engine, range, began.sequence, cleared, isOvertaken)
+      const rest = await dropOrFindRemaining(engine, range, startView.sequence, cleared, isOvertaken)
       if (rest === undefined) return !isOvertaken()
-      const wanted = unchangedSince(engine, began.sequence)
+      const wanted = unchangedSince(engine, startView.sequence)
       const { view, tables } = rest
       try {
         const versions = view.cursor({ fillCache: false, readahead: true, reusesMemory: false })
-        await deleteKeys(engine, new StoredKeys(versions, range, began.sequence), { wanted })
+        await deleteKeys(engine, new StoredKeys(versions, range, startView.sequence), { wanted })
       } finally {
         view.release()
       }
@@ -62,11 +62,11 @@ export async function dropRange(engine: Engine, options: RangeOptions): Promise<
     }
     return false
   } finally {
-    began.release()
+    startView.release()
   }
 }
 
-interface Rest {
+interface RemainingTables {
   readonly tables: readonly TableMeta[]
   /** A view of these tables only. */
   readonly view: EngineReadView
@@ -78,14 +78,14 @@ interface Rest {
  * @param isOvertaken whether nothing may be dropped any more
  * @returns those other tables; undefined once there are none
  */
-async function dropUnlessRest(
+async function dropOrFindRemaining(
   engine: Engine,
   range: Range,
   sequence: number,
   cleared: ReadonlySet<number>,
   isOvertaken: () => boolean
-): Promise<Rest | undefined> {
-  const found: { rest?: Rest } = {}
+): Promise<RemainingTables | undefined> {
+  const found: { rest?: RemainingTables } = {}
   await engine.dropTables(() => {
     if (isOvertaken()) return []
     const dropped: { level: number; number: number }[] = []
@@ -107,7 +107,7 @@ async function dropUnlessRest(
   return found.rest
 }
 
-function isWorth({ version, options }: Engine, range: Range): boolean {
+function isWorthwhile({ version, options }: Engine, range: Range): boolean {
   let bytes = 0
   for (const level of version.levels.keys()) {
     for (const table of version.overlapping(level, range.start, range.end)) {

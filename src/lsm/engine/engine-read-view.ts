@@ -39,8 +39,8 @@ export class EngineReadView implements ReadView, Places {
     for (const buffer of this.buffers) buffer.retain()
   }
 
-  prepareSome(range: Range, isReverse: boolean): boolean {
-    if (this.buffers.some(({ memtable }) => memtable.sortSome())) return true
+  prepareSlice(range: Range, isReverse: boolean): boolean {
+    if (this.buffers.some(({ memtable }) => memtable.sortSlice())) return true
     this.#unopened ??= this.#runs(range).map((run) => (isReverse ? run.at(-1) : run[0])!)
     for (let table = this.#unopened.pop(); table !== undefined; table = this.#unopened.pop()) {
       if (this.tables.isOpen(table)) continue

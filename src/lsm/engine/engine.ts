@@ -152,12 +152,12 @@ export class Engine implements Moment {
 
   /** As batch(), for `count` encoded operations, which are copied. REQUIRES: at least one. */
   write(operations: Uint8Array, count: number, sync: boolean, hashes?: readonly PutHashes[]): Promise<void> {
-    return this.#queue.encoded(operations, count, sync, hashes)
+    return this.#queue.writeEncoded(operations, count, sync, hashes)
   }
 
   /** Visits the keys of writes that are not visible yet: views of immutable bytes. */
-  visitWaiting(visit: (key: Uint8Array) => void): void {
-    this.#queue.visitWaiting(visit)
+  visitPendingKeys(visit: (key: Uint8Array) => void): void {
+    this.#queue.visitPendingKeys(visit)
   }
 
   /** Resolves when all writes submitted so far are visible. @throws the error that ended writing */
@@ -181,7 +181,7 @@ export class Engine implements Moment {
   async compactRange(start: Uint8Array, end: Uint8Array): Promise<void> {
     await this.flush()
     let isDone = false
-    await this.#background.mergeByHand(() => {
+    await this.#background.runManualMerges(() => {
       if (isDone) return undefined
       isDone = true
       return mergeOfRange(this.version, start, end)
@@ -228,7 +228,7 @@ export class Engine implements Moment {
   }
 
   /** Called when the last user of a version has released it. */
-  versionUnused(): void {
+  onVersionUnused(): void {
     this.#garbage.collect()
   }
 
@@ -251,8 +251,8 @@ export class Engine implements Moment {
     const steps = [
       () => this.#logs.close(),
       async () => {
-        await this.versions.shorten()
-        this.#garbage.installed({})
+        await this.versions.rotateIfWorthwhile()
+        this.#garbage.onInstalled({})
       },
       () => this.#garbage.finish(),
       () => this.versions.close(),
@@ -280,7 +280,7 @@ export class Engine implements Moment {
       },
       sync: () => this.#logs.current.sync(),
       publish: (group: WriteGroup) => this.#publish(group),
-      failed: () => this.#background.halt()
+      onFailed: () => this.#background.halt()
     }
     return new WriteQueue(host, active, lastSequence, options.writeBufferSize)
   }
@@ -296,11 +296,11 @@ export class Engine implements Moment {
       snapshots: this.snapshots,
       counters: this.counters,
       frozen: () => this.#frozen,
-      flushed: (buffers, milliseconds) => this.#flushed(buffers, milliseconds),
-      installed: (edit) => this.#installed(edit),
-      progressed: () => this.#queue.resume(),
+      onFlushed: (buffers, milliseconds) => this.#onFlushed(buffers, milliseconds),
+      onInstalled: (edit) => this.#onInstalled(edit),
+      onProgress: () => this.#queue.resume(),
       hasWaitingWriters: () => this.#queue.isStalled,
-      jobFailed: (error) => this.tables.relieveAfter(error),
+      onJobFailed: (error) => this.tables.freeDescriptorsAfter(error),
       fail: (error) => this.#queue.fail(error)
     })
   }
@@ -308,7 +308,7 @@ export class Engine implements Moment {
   /** Makes this memtable the active one; the previous one is frozen and will be flushed. */
   #activate(buffer: WriteBuffer): void {
     const [previous] = this.#buffers
-    const nextLog = this.tables.whileOpening(() => this.#logs.begin()).logNumber
+    const nextLog = this.tables.openWithRetry(() => this.#logs.begin()).logNumber
     if (previous !== undefined && !previous.memtable.isEmpty) {
       this.#frozen = [...this.#frozen, { buffer: previous, lastSequence: this.#sequence, nextLog }]
       this.#buffers = [buffer, ...this.#buffers]
@@ -325,9 +325,9 @@ export class Engine implements Moment {
     this.#sequence = group.lastSequence
   }
 
-  #flushed(flushed: readonly FrozenBuffer[], milliseconds: number): void {
+  #onFlushed(flushed: readonly FrozenBuffer[], milliseconds: number): void {
     const bytes = flushed.reduce((sum, { buffer }) => sum + buffer.memtable.arena.usedBytes, 0)
-    this.#writeController.flushed(bytes, milliseconds)
+    this.#writeController.onFlushed(bytes, milliseconds)
     const gone = new Set(flushed.map(({ buffer }) => buffer))
     this.#frozen = this.#frozen.filter(({ buffer }) => !gone.has(buffer))
     this.#buffers = this.#buffers.filter((buffer) => !gone.has(buffer))
@@ -335,14 +335,14 @@ export class Engine implements Moment {
     this.#logs.retire(this.versions.logNumber)
   }
 
-  #installed(edit: VersionEdit): void {
-    this.#writeController.installed(this.version.tables(0))
-    this.#garbage.installed(edit)
+  #onInstalled(edit: VersionEdit): void {
+    this.#writeController.onInstalled(this.version.tables(0))
+    this.#garbage.onInstalled(edit)
   }
 
   #mayActivate(): boolean {
     if (this.#writeController.mayActivate(this.#frozen.length)) return true
-    this.#background.writersWait()
+    this.#background.onWritersWaiting()
     return false
   }
 }

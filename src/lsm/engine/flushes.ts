@@ -44,9 +44,9 @@ export interface FlushesHost {
   /** Makes the edit durable, then current. */
   install(edit: VersionEdit): Promise<void>
   /** The entries of these memtables are in installed tables; `milliseconds` is how long that took. */
-  flushed(buffers: readonly FrozenBuffer[], result: TableJobResult, milliseconds: number): void
+  onFlushed(buffers: readonly FrozenBuffer[], result: TableJobResult, milliseconds: number): void
   /** A job failed; the host decides when to retry. */
-  failed(error: Error, retry: RetryDelay): void
+  onFailed(error: Error, retry: RetryDelay): void
 }
 
 interface Flush {
@@ -90,8 +90,8 @@ export class Flushes {
   }
 
   /** Writers are waiting now: a flush that has failed too often gets a last try at once. */
-  writersWait(): void {
-    this.#retry.hold()
+  onWritersWaiting(): void {
+    this.#retry.expedite()
   }
 
   /** Resolves when every memtable has been flushed. @throws the failure of an attempt that began after the call */
@@ -139,7 +139,7 @@ export class Flushes {
       // Jobs end in order.
       await before
       if (result !== undefined) this.#remove(result)
-      this.#failed(error as Error)
+      this.#onFailed(error as Error)
       return false
     }
     // No await from here on: the frozen memtables and the jobs' share of them change together.
@@ -147,7 +147,7 @@ export class Flushes {
     this.#error = undefined
     this.#retry.reset()
     const now = performance.now()
-    this.#host.flushed(buffers, result, now - Math.max(begin, this.#lastEnd))
+    this.#host.onFlushed(buffers, result, now - Math.max(begin, this.#lastEnd))
     this.#lastEnd = now
     this.#schedule()
     return true
@@ -159,13 +159,13 @@ export class Flushes {
     return flushJob(directory, memtables, versions.current, snapshots.live(), options)
   }
 
-  #failed(error: Error): void {
+  #onFailed(error: Error): void {
     const isFirst = !this.#isFailing
     this.#isFailing = true
     this.#end()
     if (isFirst) {
       this.#error = error
-      this.#host.failed(error, this.#retry)
+      this.#host.onFailed(error, this.#retry)
     }
     this.#schedule()
   }

@@ -42,7 +42,7 @@ export class Garbage {
   }
 
   /** Call right after a version edit is installed. */
-  installed(edit: VersionEdit): void {
+  onInstalled(edit: VersionEdit): void {
     const versions = this.#versions
     const stays = new Set(edit.newTables?.map(({ table }) => table.number))
     const numbers = (edit.deletedTables ?? []).map(({ number }) => number).filter((number) => !stays.has(number))

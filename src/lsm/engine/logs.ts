@@ -94,7 +94,7 @@ export class Logs {
   #takePrepared(previous: LogWriter | undefined): LogWriter | undefined {
     for (let log = this.#prepared.shift(); log !== undefined; log = this.#prepared.shift()) {
       if (previous !== undefined && log.logNumber > previous.logNumber) {
-        log.follow(previous)
+        log.setPrevious(previous)
         return log
       }
       // Another log was begun during its preparation: it needs a new number.

@@ -9,7 +9,7 @@ import { prepareReads } from './prepare-reads.ts'
 import type { Moment } from './snapshots.ts'
 
 /** Keys between two checks of the clock. */
-const keysPerLook = 32
+const keysPerCheck = 32
 
 /**
  * Reads in key order.
@@ -38,7 +38,7 @@ export async function mapKeys<T>(
       }
     }
     for (let i = 0; i < order.length; i++) {
-      if (i % keysPerLook === keysPerLook - 1 && isTurnLong()) {
+      if (i % keysPerCheck === keysPerCheck - 1 && isTurnLong()) {
         view ??= engine.view(at)
         await nextTurn()
       }

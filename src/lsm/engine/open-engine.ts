@@ -39,7 +39,7 @@ export async function openEngine(location: string, given: StoreOptions): Promise
     const directory = fileSystem.realPath(location)
     // Recovery runs inline: its tables are rarely worth starting a thread.
     const runner = new InlineRunner(fileSystem)
-    const versionSet = { onVersionUnused: () => engine?.versionUnused() }
+    const versionSet = { onVersionUnused: () => engine?.onVersionUnused() }
     const settings: RecoverySettings = { fileSystem, directory, options, pool: arenas, runner, versionSet }
     const recovered = exists ? await recoverStore(settings) : await createStore(settings)
     const blocks = new BlockCache(options.cacheSize)

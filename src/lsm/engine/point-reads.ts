@@ -36,7 +36,7 @@ export function findVersion(
   }
   const hash = keyHash(key, 0, key.length)
   const { version, tables } = places
-  for (const meta of version.youngTablesFor(key)) {
+  for (const meta of version.level0TablesFor(key)) {
     if (compareKeys(meta.smallest, key) > 0 || compareKeys(meta.largest, key) < 0) continue
     if (tables.table(meta).get(key, hash, maxSequence, into, fillCache)) return true
   }

@@ -1,5 +1,5 @@
 /** Validates the user's options and fills in defaults. */
-import { crowded } from '../compaction/level0-policy.ts'
+import { manyRunsFactor } from '../compaction/level0-policy.ts'
 import { notSupported } from '../errors.ts'
 import { defaults, type ResolvedOptions, type StoreOptions, type ValueOptions } from '../options.ts'
 
@@ -54,7 +54,7 @@ function resolveTriggers(given: StoreOptions) {
     level0CompactionTrigger: trigger,
     level0SlowdownTrigger: slowdown,
     // Writers that stop before a merge is due would wait for ever.
-    level0StopTrigger: Math.max(stop, crowded * trigger)
+    level0StopTrigger: Math.max(stop, manyRunsFactor * trigger)
   }
 }
 

@@ -3,7 +3,7 @@
 const firstDelay = 50
 const longestDelay = 5000
 /** After this many consecutive failures writers should not wait any longer: 50 + 100 + 200 + 400 ms. */
-const hopelessAfter = 5
+const exhaustedAfter = 5
 
 export class RetryDelay {
   readonly #retry: () => void
@@ -18,12 +18,12 @@ export class RetryDelay {
     return this.#timer !== undefined
   }
 
-  get isHopeless(): boolean {
-    return this.#failures >= hopelessAfter
+  get isExhausted(): boolean {
+    return this.#failures >= exhaustedAfter
   }
 
   /** @param isAwaited whether a caller waits for the job; otherwise the timer does not keep the process alive */
-  failed(isAwaited: boolean): void {
+  scheduleRetry(isAwaited: boolean): void {
     const delay = Math.min(longestDelay, firstDelay * 2 ** this.#failures)
     this.#failures++
     clearTimeout(this.#timer)
@@ -35,9 +35,9 @@ export class RetryDelay {
   }
 
   /** Somebody is waiting now: a hopeless job gets a last try at once. */
-  hold(): void {
+  expedite(): void {
     this.#timer?.ref()
-    if (this.#timer === undefined || !this.isHopeless) return
+    if (this.#timer === undefined || !this.isExhausted) return
     this.cancel()
     this.#retry()
   }

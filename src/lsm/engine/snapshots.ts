@@ -82,7 +82,7 @@ export class Snapshots {
   }
 
   /** Runs a drop or an ingest of tables such that snapshots open before its end keep seeing the earlier state. */
-  async throughEdit<T>(edit: () => Promise<T>): Promise<T> {
+  async holdDuring<T>(edit: () => Promise<T>): Promise<T> {
     this.#edits++
     for (const snapshot of this.#open) snapshot.hold()
     try {

@@ -21,7 +21,7 @@ export class StoredKeys implements KeyScan {
     this.#maxSequence = maxSequence
   }
 
-  prepareSome(): boolean {
+  prepareSlice(): boolean {
     return false
   }
 

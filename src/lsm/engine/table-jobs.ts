@@ -49,7 +49,7 @@ export function flushJob(
 ): PlannedJob {
   const { level0FileBytes } = compactionLimits(options)
   const bytes = memtables.reduce((sum, memtable) => sum + memtable.arena.usedBytes, 0)
-  const partitions = memtables.reduce((sum, memtable) => sum + mostPartitions(memtable, options.partitionDepth), 0)
+  const partitions = memtables.reduce((sum, memtable) => sum + maxPartitions(memtable, options.partitionDepth), 0)
   return {
     kind: 'flush',
     directory,
@@ -132,6 +132,6 @@ function rangeOf({ smallest, largest, bytes }: KeyRange | TableMeta): KeyRange {
 }
 
 /** An upper bound. Numbers cost nothing; counting would mean looking at every key on the main thread. */
-function mostPartitions({ keyCount }: Memtable, depth: number): number {
+function maxPartitions({ keyCount }: Memtable, depth: number): number {
   return depth === 0 ? 1 : keyCount
 }

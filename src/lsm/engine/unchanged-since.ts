@@ -15,7 +15,7 @@ export function unchangedSince(engine: Engine, sequence: number): () => KeyTest 
   return () => {
     const isUnchanged = isUnchangedSince(engine, sequence)
     const waiting = new Set<string>()
-    engine.visitWaiting((key) => waiting.add(toText(key)))
+    engine.visitPendingKeys((key) => waiting.add(toText(key)))
     if (waiting.size === 0) return isUnchanged
     return (key) => !waiting.has(toText(key)) && isUnchanged(key)
   }

@@ -33,12 +33,12 @@ export class WriteController {
   }
 
   /** The tables of level 0 have changed. */
-  installed(level0: readonly TableMeta[]): void {
+  onInstalled(level0: readonly TableMeta[]): void {
     this.#deepest = deepestPartition(level0, this.#partitionDepth)
   }
 
   /** `bytes` of memtables were flushed in `milliseconds`, excluding overlap with the previous flush. */
-  flushed(bytes: number, milliseconds: number): void {
+  onFlushed(bytes: number, milliseconds: number): void {
     this.#flushRate = nextFlushRate(this.#flushRate, bytes, milliseconds)
   }
 

@@ -159,7 +159,7 @@ export class WriteGroup {
    * @param sequence of the first operation
    * @param operations encoded
    */
-  encoded(sequence: number, count: number, operations: Uint8Array): void {
+  addEncoded(sequence: number, count: number, operations: Uint8Array): void {
     const at = writeBatchHeader(this.#bytes, this.#end, sequence, count)
     copyShared(operations, this.#bytes, at)
     this.#end = at + operations.length

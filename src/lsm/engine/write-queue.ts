@@ -34,7 +34,7 @@ export interface WriteQueueHost {
   /** Applies a written group to the active memtable and makes it visible. */
   publish(group: WriteGroup): void
   /** Writing has ended. */
-  failed(error: Error): void
+  onFailed(error: Error): void
 }
 
 /**
@@ -102,16 +102,16 @@ export class WriteQueue {
 
   /** @param hashes of the value's pairs, see HashesOption */
   put(key: Uint8Array, value: Uint8Array, sync: boolean, hashes?: Int32Array): Promise<void> {
-    const group = this.#room(WriteGroup.putBytes(key, value))
+    const group = this.#groupWithRoom(WriteGroup.putBytes(key, value))
     group.put(this.#lastSequence + 1, key, value)
     if (hashes !== undefined) group.buffer.memtable.pairs.add(group.lastSequence, hashes)
-    return this.#added(group, sync)
+    return this.#submit(group, sync)
   }
 
   delete(key: Uint8Array, sync: boolean): Promise<void> {
-    const group = this.#room(WriteGroup.deleteBytes(key))
+    const group = this.#groupWithRoom(WriteGroup.deleteBytes(key))
     group.delete(this.#lastSequence + 1, key)
-    return this.#added(group, sync)
+    return this.#submit(group, sync)
   }
 
   /**
@@ -119,7 +119,7 @@ export class WriteQueue {
    * @param takesHashes whether the operations' hashes are used
    */
   batch(operations: readonly WriteOperation[], sync: boolean, takesHashes = false): Promise<void> {
-    const group = this.#room(WriteGroup.batchBytes(operations))
+    const group = this.#groupWithRoom(WriteGroup.batchBytes(operations))
     const first = this.#lastSequence + 1
     group.batch(first, operations)
     if (takesHashes) {
@@ -128,19 +128,19 @@ export class WriteQueue {
         if (operation.type === 'put' && operation.hashes !== undefined) pairs.add(first + i, operation.hashes)
       }
     }
-    return this.#added(group, sync)
+    return this.#submit(group, sync)
   }
 
   /**
    * A batch that is already encoded. REQUIRES: count ≥ 1.
    * @param hashes of its puts, as far as they are used
    */
-  encoded(operations: Uint8Array, count: number, sync: boolean, hashes: readonly PutHashes[] = []): Promise<void> {
-    const group = this.#room(WriteGroup.encodedBytes(operations))
+  writeEncoded(operations: Uint8Array, count: number, sync: boolean, hashes: readonly PutHashes[] = []): Promise<void> {
+    const group = this.#groupWithRoom(WriteGroup.encodedBytes(operations))
     const first = this.#lastSequence + 1
-    group.encoded(first, count, operations)
+    group.addEncoded(first, count, operations)
     for (const { operation, hashes: halves } of hashes) group.buffer.memtable.pairs.add(first + operation, halves)
-    return this.#added(group, sync)
+    return this.#submit(group, sync)
   }
 
   /** Resolves when all writes submitted so far are in the log and visible. @throws the error that ended writing */
@@ -149,7 +149,7 @@ export class WriteQueue {
   }
 
   /** Visits the keys of writes not applied yet. */
-  visitWaiting(visit: (key: Uint8Array) => void): void {
+  visitPendingKeys(visit: (key: Uint8Array) => void): void {
     for (const group of this.#groups) group.visitKeys(visit)
   }
 
@@ -185,12 +185,12 @@ export class WriteQueue {
     this.#state = 'failed'
     clearTimeout(this.#timer)
     for (const group of this.#groups.splice(0)) group.reject(error)
-    this.#host.failed(error)
+    this.#host.onFailed(error)
     this.#wakeIdleWaiters()
   }
 
   /** Returns a group with room for `bytes` more. */
-  #room(bytes: number): WriteGroup {
+  #groupWithRoom(bytes: number): WriteGroup {
     if (this.#failure !== undefined) throw this.#failure
     const last = this.#groups.at(-1)
     if (last?.hasRoom(bytes, this.#maxGroupBytes)) return last
@@ -201,7 +201,7 @@ export class WriteQueue {
     return group
   }
 
-  #added(group: WriteGroup, sync: boolean): Promise<void> {
+  #submit(group: WriteGroup, sync: boolean): Promise<void> {
     this.#lastSequence = group.lastSequence
     if (sync) group.sync = true
     this.#schedule()

@@ -85,8 +85,8 @@ export class BlockSource {
    * Returns a block without copying, for inspection only: valid until the next read by anyone.
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
-  look(index: number): Block {
-    if (!this.#isAtHand(index)) this.#readWindow(index, 1)
+  peek(index: number): Block {
+    if (!this.#isAvailable(index)) this.#readWindow(index, 1)
     this.#last = index
     const cached = this.#cached.get(index)
     if (cached !== undefined) return cached
@@ -118,7 +118,7 @@ export class BlockSource {
     return block
   }
 
-  #isAtHand(index: number): boolean {
+  #isAvailable(index: number): boolean {
     return (index >= this.#first && index < this.#end) || this.#cached.has(index)
   }
 

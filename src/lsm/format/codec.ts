@@ -137,7 +137,7 @@ export function decompressInto(
  * @param rawBytes from rawBytesOf()
  * @throws LEVEL_CORRUPTION
  */
-export function decompressAside(
+export function decompressShared(
   bytes: Uint8Array,
   start: number,
   end: number,

@@ -35,15 +35,15 @@ export class KeyHeads {
 
   /**
    * For contiguous keys.
-   * @param borders offsets of the keys in `bytes`, ascending, then the end of the last one
+   * @param offsets offsets of the keys in `bytes`, ascending, then the end of the last one
    */
-  static ofRanges(bytes: Uint8Array, borders: Uint32Array): KeyHeads {
-    const heads = new Uint32Array(borders.length - 1)
+  static ofRanges(bytes: Uint8Array, offsets: Uint32Array): KeyHeads {
+    const heads = new Uint32Array(offsets.length - 1)
     if (heads.length === 0) return new KeyHeads(noBytes, heads)
-    const start = borders[0]!
+    const start = offsets[0]!
     const last = heads.length - 1
-    const length = commonLength(bytes, start, borders[1]!, bytes, borders[last]!, borders[last + 1]!)
-    for (let i = 0; i < heads.length; i++) heads[i] = headOf(bytes, borders[i]! + length, borders[i + 1]!)
+    const length = commonLength(bytes, start, offsets[1]!, bytes, offsets[last]!, offsets[last + 1]!)
+    for (let i = 0; i < heads.length; i++) heads[i] = headOf(bytes, offsets[i]! + length, offsets[i + 1]!)
     return new KeyHeads(new Uint8Array(bytes.subarray(start, start + length)), heads)
   }
 

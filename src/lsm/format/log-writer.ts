@@ -21,7 +21,7 @@ export interface LogWriterOptions {
    * Maximum number of zeros that sync() may preallocate after the log, so that later syncs need not persist a new file
    * size and new blocks, which halves their time. It preallocates as many bytes as the log has, up to this. Default 0.
    */
-  readonly maxRoomBytes?: number
+  readonly maxPreallocatedBytes?: number
   /** The log written before this one. */
   readonly previous?: LogWriter | undefined
   /** Makes the file's name durable; called by the first sync. */
@@ -31,13 +31,13 @@ export interface LogWriterOptions {
 export class LogWriter {
   readonly logNumber: number
   readonly #file: OpenFile
-  #maxRoomBytes: number
+  #maxPreallocatedBytes: number
   #bytes: number
   /** Size of the file, including any room after the log. */
   #fileBytes: number
   #syncedOffset = 0
   /** The synced offset in the last header. */
-  #saidOffset = 0
+  #recordedOffset = 0
   #previous: LogWriter | undefined
   #syncName: (() => Promise<void>) | undefined
   #failure: Error | undefined
@@ -49,7 +49,7 @@ export class LogWriter {
     this.#file = file
     this.#bytes = options.offset ?? 0
     this.#fileBytes = Math.max(this.#bytes, options.fileBytes ?? 0)
-    this.#maxRoomBytes = options.maxRoomBytes ?? 0
+    this.#maxPreallocatedBytes = options.maxPreallocatedBytes ?? 0
     this.#previous = options.previous
     this.#syncName = options.syncName
   }
@@ -74,7 +74,7 @@ export class LogWriter {
   }
 
   /** Sets the log written before this one. REQUIRES: nothing was appended or synced. */
-  follow(previous: LogWriter | undefined): void {
+  setPrevious(previous: LogWriter | undefined): void {
     this.#previous = previous
   }
 
@@ -97,7 +97,7 @@ export class LogWriter {
     }
     this.#bytes += record.length
     if (this.#bytes > this.#fileBytes) this.#fileBytes = this.#bytes
-    this.#saidOffset = this.#syncedOffset
+    this.#recordedOffset = this.#syncedOffset
   }
 
   /**
@@ -111,7 +111,7 @@ export class LogWriter {
     const bytes = this.#bytes
     const [previous, syncName] = [this.#previous, this.#syncName]
     if (bytes === this.#syncedOffset && previous === undefined && syncName === undefined) return
-    this.#makeRoom()
+    this.#preallocate()
     try {
       await Promise.all([previous?.sync(), syncName?.(), this.#file.sync()])
     } catch (error) {
@@ -128,7 +128,7 @@ export class LogWriter {
    * @throws LEVEL_IO_ERROR
    */
   mark(): void {
-    if (this.#syncedOffset > this.#saidOffset) this.append(new Uint8Array(recordHeaderBytes))
+    if (this.#syncedOffset > this.#recordedOffset) this.append(new Uint8Array(recordHeaderBytes))
   }
 
   /**
@@ -161,15 +161,15 @@ export class LogWriter {
   }
 
   /** Writes zeros after the log once it has reached the end of the file. */
-  #makeRoom(): void {
-    const room = Math.min(this.#maxRoomBytes, this.#bytes)
+  #preallocate(): void {
+    const room = Math.min(this.#maxPreallocatedBytes, this.#bytes)
     if (room === 0 || this.#bytes < this.#fileBytes) return
     try {
       this.#file.write(new Uint8Array(room), this.#bytes)
       this.#fileBytes = this.#bytes + room
     } catch {
       // The log is intact and does without room; a persistent error will show in the next write.
-      this.#maxRoomBytes = 0
+      this.#maxPreallocatedBytes = 0
     }
   }
 

@@ -75,7 +75,7 @@ export class TableBuilder {
     const { keyBytes, keyStart, keyEnd, sequence, kind, valueStart, valueEnd } = entry
     const shared = this.#sharedWithLast(keyBytes, keyStart, keyEnd)
     const isNewKey = shared < keyEnd - keyStart || shared < this.#lastLength || this.#entries === 0
-    if (!isNewKey && sequence >= this.#lastSequence) throw this.#disorder()
+    if (!isNewKey && sequence >= this.#lastSequence) throw this.#outOfOrder()
     const isLarge = valueEnd - valueStart >= this.#blockBytes
     if (isLarge && !this.#block.isEmpty) this.#endBlock()
     if (this.#endedPayloadBytes > 0) this.#separate(keyBytes.subarray(keyStart, keyEnd), shared)
@@ -142,7 +142,7 @@ export class TableBuilder {
     let shared = 0
     while (shared < length && last[shared] === keyBytes[keyStart + shared]) shared++
     const isBehind = shared < length ? keyBytes[keyStart + shared]! > last[shared]! : shared === this.#lastLength
-    if (!isBehind) throw this.#disorder()
+    if (!isBehind) throw this.#outOfOrder()
     return shared
   }
 
@@ -180,7 +180,7 @@ export class TableBuilder {
     }
   }
 
-  #disorder(): Error {
+  #outOfOrder(): Error {
     return corruption('entries out of order', { path: this.#output.path, offset: this.#output.offset })
   }
 }

@@ -78,7 +78,7 @@ export class TableCursor extends BlockCursor {
         this.isValid = false
         return
       }
-      const block = this.#source.look(next)
+      const block = this.#source.peek(next)
       if (this.#beginsWithSeparator(block, passed)) break
       left -= block.payloadBytes
       if (left <= 0 || mayHold(block)) {

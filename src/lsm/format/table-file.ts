@@ -13,13 +13,13 @@ import {
   Codec,
   checkTrailer,
   DecompressionSpace,
-  decompressAside,
+  decompressShared,
   decompressInto,
   rawBytesOf,
   trailerBytes
 } from './codec.ts'
 import { footerBytes, type Handle, readFooter } from './footer.ts'
-import { inputRoom, memoryUses } from './lz4/lz4.ts'
+import { inputBuffer, memoryGeneration } from './lz4/lz4.ts'
 import { readMetaindex } from './metaindex.ts'
 import { Scratch } from './scratch.ts'
 
@@ -33,13 +33,13 @@ const scratch = new Scratch()
 const scratchSpace = new DecompressionSpace(0)
 
 /** The block that readBlockAside() read last; valid as long as LZ4's memory has not been reused. */
-interface Aside {
+interface SharedBlock {
   file: TableFile | undefined
   index: number
   block: Block | undefined
-  uses: number
+  generation: number
 }
-const aside: Aside = { file: undefined, index: -1, block: undefined, uses: -1 }
+const sharedBlock: SharedBlock = { file: undefined, index: -1, block: undefined, generation: -1 }
 
 /** The end of a file, in memory. */
 interface Tail {
@@ -103,7 +103,7 @@ export class TableFile {
   /** Reads data block `index` into a buffer of its own. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
   readBlock(index: number): Block {
     const bytes = this.index.payloadBytes(index) + trailerBytes
-    if (bytes <= maxCopiedBytes) return this.readBlockAside(index).copy()
+    if (bytes <= maxCopiedBytes) return this.readSharedBlock(index).copy()
     const framed = Buffer.allocUnsafeSlow(bytes)
     this.read(framed, this.index.offset(index))
     return this.decodeBlock(framed, 0, index, new DecompressionSpace(0))
@@ -114,20 +114,20 @@ export class TableFile {
    * for any table of any store. Reading the same block again costs nothing.
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
-  readBlockAside(index: number): Block {
-    if (aside.file === this && aside.index === index && aside.uses === memoryUses() && aside.block !== undefined) {
-      return aside.block
+  readSharedBlock(index: number): Block {
+    if (sharedBlock.file === this && sharedBlock.index === index && sharedBlock.generation === memoryGeneration() && sharedBlock.block !== undefined) {
+      return sharedBlock.block
     }
-    forgetAside()
+    invalidateSharedBlock()
     const bytes = this.index.payloadBytes(index) + trailerBytes
-    const framed = (this.#wasCompressed ? inputRoom(bytes) : undefined) ?? scratch.take(bytes)
+    const framed = (this.#wasCompressed ? inputBuffer(bytes) : undefined) ?? scratch.take(bytes)
     this.read(framed, this.index.offset(index))
     const block = this.decodeBlock(framed, 0, index, undefined)
     this.#wasCompressed = block.bytes !== framed
-    aside.file = this
-    aside.index = index
-    aside.block = block
-    aside.uses = memoryUses()
+    sharedBlock.file = this
+    sharedBlock.index = index
+    sharedBlock.block = block
+    sharedBlock.generation = memoryGeneration()
     return block
   }
 
@@ -144,7 +144,7 @@ export class TableFile {
     if (codec === Codec.none) return new Block(bytes, start, end, path, offset)
     const place = { path, offset }
     const rawBytes = rawBytesOf(codec, bytes, start, end, place)
-    const raw = space === undefined ? decompressAside(bytes, start, end, rawBytes, place) : undefined
+    const raw = space === undefined ? decompressShared(bytes, start, end, rawBytes, place) : undefined
     if (raw !== undefined) return new Block(raw.bytes, raw.start, raw.start + rawBytes, path, offset)
     const target = space ?? scratchSpace.restart()
     target.reserve(rawBytes)
@@ -165,7 +165,7 @@ export class TableFile {
   }
 
   close(): void {
-    if (aside.file === this) forgetAside()
+    if (sharedBlock.file === this) invalidateSharedBlock()
     closeQuietly(this.#file)
   }
 }
@@ -176,9 +176,9 @@ export interface JustOpened {
   section(name: string): Buffer | undefined
 }
 
-function forgetAside(): void {
-  aside.file = undefined
-  aside.block = undefined
+function invalidateSharedBlock(): void {
+  sharedBlock.file = undefined
+  sharedBlock.block = undefined
 }
 
 function readTail(file: OpenFile, bytes: number): Tail {

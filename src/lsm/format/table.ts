@@ -139,7 +139,7 @@ export class Table {
         const bytes = readLargeValue(this.#file, block, key, maxSequence, target, offset)
         if (bytes !== undefined) return bytes
       }
-      probe.load(cached ?? this.#file.readBlockAside(block))
+      probe.load(cached ?? this.#file.readSharedBlock(block))
       const outcome = probe.locate(key, maxSequence)
       if (outcome === 'exact') return probe.kind === EntryKind.tombstone ? -1 : copyValue(probe, target, offset)
       if (outcome === 'greater' || index.compareSeparator(block, key) !== 0) return undefined
@@ -192,7 +192,7 @@ export class Table {
   #block(index: number, fillCache: boolean): Block {
     const cached = this.#cached.get(index)
     if (cached !== undefined) return cached
-    const block = this.#file.readBlockAside(index)
+    const block = this.#file.readSharedBlock(index)
     if (fillCache) this.#cached.add(index, block)
     return block
   }

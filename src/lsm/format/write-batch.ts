@@ -88,14 +88,14 @@ export function decodeBatches(
     if (next > maxSequence + 1) throw corruption(`${count} operations from sequence ${first} on`, place)
     at += batchHeaderBytes
     for (let sequence = first; sequence < next; sequence++) {
-      if (at >= end) throw cutOff(at - start, place)
+      if (at >= end) throw truncated(at - start, place)
       const kind = bytes[at++]!
       if (kind !== EntryKind.put && kind !== EntryKind.tombstone) throw corruption(`operation of kind ${kind}`, place)
       // Lengths are usually below 128, which is worth the branch.
       let length = at < end ? bytes[at]! : -1
       if (length >= 0x80) length = readVarint(bytes, at, end)
       const keyStart = at + varintBytes(length)
-      if (length < 0 || length > end - keyStart) throw cutOff(at - start, place)
+      if (length < 0 || length > end - keyStart) throw truncated(at - start, place)
       const keyEnd = keyStart + length
       at = keyEnd
       let valueStart = keyEnd
@@ -103,7 +103,7 @@ export function decodeBatches(
         length = at < end ? bytes[at]! : -1
         if (length >= 0x80) length = readVarint(bytes, at, end)
         valueStart = at + varintBytes(length)
-        if (length < 0 || length > end - valueStart) throw cutOff(at - start, place)
+        if (length < 0 || length > end - valueStart) throw truncated(at - start, place)
         at = valueStart + length
       }
       operation.keyStart = keyStart
@@ -120,7 +120,7 @@ export function decodeBatches(
 
 /** The first sequence number of the batch at `at`. @throws LEVEL_CORRUPTION */
 export function readFirstSequence(bytes: Uint8Array, at: number, end: number, place: Place): number {
-  if (end - at < batchHeaderBytes) throw cutOff(at, place)
+  if (end - at < batchHeaderBytes) throw truncated(at, place)
   return readU53(bytes, at)
 }
 
@@ -132,6 +132,6 @@ export function copyInto(target: Uint8Array, at: number, source: Uint8Array): nu
   return at + source.length
 }
 
-function cutOff(at: number, place: Place): Error {
+function truncated(at: number, place: Place): Error {
   return corruption(`batch cut off at byte ${at} of the payload`, place)
 }

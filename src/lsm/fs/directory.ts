@@ -112,7 +112,7 @@ export async function createMarker(location: string, marker: Marker): Promise<Ma
 /**
  * Marks a directory that is still under construction (staged-directory.ts); the caller makes the marker's name durable.
  */
-export async function putMarker(fileSystem: FileSystem, directory: string, marker: Marker): Promise<void> {
+export async function writeMarker(fileSystem: FileSystem, directory: string, marker: Marker): Promise<void> {
   const file = fileSystem.open(join(directory, markerName), 'exclusive')
   try {
     file.write(Buffer.from(textOf(marker)), 0)

@@ -176,7 +176,7 @@ export class FaultyFileSystem implements FileSystem {
     if (this.#options.isTraced) this.trace.push(call)
     this.#options.before?.(call)
     const fault = this.#fault
-    if (fault === undefined || !isMeant(fault, call)) return
+    if (fault === undefined || !matchesFault(fault, call)) return
     this.#matches++
     if (this.#matches !== fault.at && !(fault.isPersistent && this.#matches > fault.at)) return
     whenFailing?.(fault)
@@ -261,7 +261,7 @@ class FaultyFile implements OpenFile {
   }
 }
 
-function isMeant({ operations, path }: Fault, call: Call): boolean {
+function matchesFault({ operations, path }: Fault, call: Call): boolean {
   return (
     (operations === undefined || operations.includes(call.operation)) && (path === undefined || path.test(call.path))
   )

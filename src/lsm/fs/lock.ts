@@ -62,7 +62,7 @@ export function acquireLock(fileSystem: FileSystem, location: string): Lock {
     if (paths.has(place.directory)) throw locked(location, 'this process')
     const nonce = take(place, lockName)
     paths.add(place.directory)
-    return { release: () => void (paths.delete(place.directory) && leave(place, lockName, nonce)) }
+    return { release: () => void (paths.delete(place.directory) && removeRecord(place, lockName, nonce)) }
   } catch (error) {
     throw hasCode(error, 'LEVEL_LOCKED') ? error : ioError(`Cannot lock ${location}`, error, { path: location })
   }
@@ -92,14 +92,14 @@ function assertNotHeld(
 /** Puts a record of this process at `name`; returns its nonce. */
 function take(place: Place, name: string): string {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const nonce = attemptToTake(place, name)
+    const nonce = tryTake(place, name)
     if (nonce !== undefined) return nonce
   }
   throw locked(place.location, 'one process after another')
 }
 
 /** @returns undefined if another process interfered: worth a retry */
-function attemptToTake(place: Place, name: string): string | undefined {
+function tryTake(place: Place, name: string): string | undefined {
   const { fileSystem, directory } = place
   const target = join(directory, name)
   const nonce = randomBytes(16).toString('hex')
@@ -107,11 +107,11 @@ function attemptToTake(place: Place, name: string): string | undefined {
   const written = join(directory, lockRecordName(nonce))
   try {
     writeRecord(fileSystem, written, record)
-    if (wasLinked(fileSystem, written, target, record)) return nonce
+    if (tryLink(fileSystem, written, target, record)) return nonce
     const found = readRecord(fileSystem, target)
     if (found === undefined) return undefined
     assertNotHeld(place, target, found)
-    return wasReplaced(place, written, target, found.nonce) ? nonce : undefined
+    return tryReplace(place, written, target, found.nonce) ? nonce : undefined
   } catch (error) {
     // A failed call may have taken effect nevertheless.
     if (!hasCode(error, 'LEVEL_LOCKED')) abandoned.add(nonce)
@@ -135,7 +135,7 @@ function writeRecord(fileSystem: FileSystem, path: string, record: string): void
   }
 }
 
-function wasLinked(fileSystem: FileSystem, written: string, target: string, record: string): boolean {
+function tryLink(fileSystem: FileSystem, written: string, target: string, record: string): boolean {
   try {
     fileSystem.link(written, target)
     return true
@@ -154,7 +154,7 @@ function wasLinked(fileSystem: FileSystem, written: string, target: string, reco
 }
 
 /** Replaces the record of a dead owner, unless it has changed meanwhile. */
-function wasReplaced(place: Place, written: string, target: string, staleNonce: string): boolean {
+function tryReplace(place: Place, written: string, target: string, staleNonce: string): boolean {
   const { fileSystem } = place
   const breakName = lockBreakName(staleNonce)
   const breakNonce = take(place, breakName)
@@ -164,11 +164,11 @@ function wasReplaced(place: Place, written: string, target: string, staleNonce: 
     fileSystem.rename(written, target)
     return true
   } finally {
-    leave(place, breakName, breakNonce)
+    removeRecord(place, breakName, breakNonce)
   }
 }
 
-function leave(place: Place, name: string, nonce: string): void {
+function removeRecord(place: Place, name: string, nonce: string): void {
   const path = join(place.directory, name)
   try {
     // The record may have been removed by hand, and another process may have taken the lock.

@@ -31,7 +31,7 @@ export class MemoryContent {
 
   write(bytes: Uint8Array, position: number): void {
     if (bytes.length === 0) return
-    this.#makeOwn(Math.max(this.#length, position + bytes.length))
+    this.#ensureUnshared(Math.max(this.#length, position + bytes.length))
     this.#buffer.set(bytes, position)
     this.#length = Math.max(this.#length, position + bytes.length)
   }
@@ -40,12 +40,12 @@ export class MemoryContent {
   resize(length: number): void {
     const old = this.#length
     this.#length = Math.min(old, length)
-    this.#makeOwn(length)
+    this.#ensureUnshared(length)
     if (length < old) this.#buffer.fill(0, length, old)
     this.#length = length
   }
 
-  #makeOwn(capacity: number): void {
+  #ensureUnshared(capacity: number): void {
     if (!this.#isShared && capacity <= this.#buffer.length) return
     const isGrowing = capacity > this.#buffer.length
     const buffer = new Uint8Array(isGrowing ? Math.max(capacity, this.#buffer.length * 2, 256) : this.#buffer.length)

@@ -11,7 +11,7 @@ import { type Fates, MemoryDirectory, MemoryFile, type MemoryNode } from './memo
 import { type SystemErrorCode, systemError } from './system-error.ts'
 
 /** A directory, and a name that may or may not exist in it. */
-interface Spot {
+interface DirectoryEntry {
   readonly directory: MemoryDirectory
   readonly name: string
 }
@@ -31,7 +31,7 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   open(path: string, mode: OpenMode): OpenFile {
-    const { directory, name } = this.#spot(path, 'open')
+    const { directory, name } = this.#locate(path, 'open')
     const node = directory.current.get(name)
     if (node instanceof MemoryDirectory) throw systemError('EISDIR', 'open', path)
     if (node === undefined) {
@@ -63,7 +63,7 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   removeDirectory(path: string): void {
-    const { directory, name } = this.#spot(path, 'rmdir')
+    const { directory, name } = this.#locate(path, 'rmdir')
     if (this.#directory(path, 'rmdir').current.size > 0) throw systemError('ENOTEMPTY', 'rmdir', path)
     directory.apply({ kind: 'remove', order: this.#nextOrder(), name })
   }
@@ -74,9 +74,9 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   rename(from: string, to: string): void {
-    const source = this.#spot(from, 'rename')
+    const source = this.#locate(from, 'rename')
     const node = this.#existing(source, from, 'rename')
-    const target = this.#spot(to, 'rename')
+    const target = this.#locate(to, 'rename')
     if (target.directory !== source.directory) throw systemError('EXDEV', 'rename', from)
     const replaced = target.directory.current.get(target.name)
     // Two names of one file: POSIX leaves both.
@@ -86,15 +86,15 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   link(from: string, to: string): void {
-    const node = this.#existing(this.#spot(from, 'link'), from, 'link')
+    const node = this.#existing(this.#locate(from, 'link'), from, 'link')
     if (node instanceof MemoryDirectory) throw systemError('EISDIR', 'link', from)
-    const { directory, name } = this.#spot(to, 'link')
+    const { directory, name } = this.#locate(to, 'link')
     if (directory.current.has(name)) throw systemError('EEXIST', 'link', to)
     directory.apply({ kind: 'add', order: this.#nextOrder(), name, node })
   }
 
   remove(path: string): void {
-    const spot = this.#spot(path, 'unlink')
+    const spot = this.#locate(path, 'unlink')
     const node = this.#existing(spot, path, 'unlink')
     if (node instanceof MemoryDirectory) throw systemError('EISDIR', 'unlink', path)
     spot.directory.apply({ kind: 'remove', order: this.#nextOrder(), name: spot.name })
@@ -185,14 +185,14 @@ export class MemoryFileSystem implements FileSystem {
     throw systemError(node === undefined ? 'ENOENT' : 'ENOTDIR', syscall, path)
   }
 
-  #spot(path: string, syscall: string): Spot {
+  #locate(path: string, syscall: string): DirectoryEntry {
     const names = namesOf(path)
     const name = names.pop()
     if (name === undefined) throw systemError('EISDIR', syscall, path)
     return { directory: this.#directory(names.join('/'), syscall), name }
   }
 
-  #existing({ directory, name }: Spot, path: string, syscall: string): MemoryNode {
+  #existing({ directory, name }: DirectoryEntry, path: string, syscall: string): MemoryNode {
     const node = directory.current.get(name)
     if (node === undefined) throw systemError('ENOENT', syscall, path)
     return node

@@ -18,33 +18,33 @@ const pieceBytes = 1024 * 1024
 export class OverlayFileSystem implements FileSystem {
   /** A worker cannot access files in memory. */
   readonly isShared = false
-  readonly #below: FileSystem
-  readonly #above = new MemoryFileSystem()
+  readonly #lower: FileSystem
+  readonly #upper = new MemoryFileSystem()
   /** Ends with a separator. */
   readonly #root: string
   readonly #removed = new Set<string>()
 
   /** @param directory must exist */
-  constructor(below: FileSystem, directory: string) {
-    this.#below = below
-    const root = below.realPath(directory)
+  constructor(lower: FileSystem, directory: string) {
+    this.#lower = lower
+    const root = lower.realPath(directory)
     this.#root = join(root, sep)
-    this.#above.makeDirectory(root)
+    this.#upper.makeDirectory(root)
   }
 
   open(path: string, mode: OpenMode): OpenFile {
-    if (!this.#isWithin(path)) return this.#below.open(path, mode)
-    const isAbove = this.#isAbove(path)
-    if (mode === 'read') return isAbove ? this.#above.open(path, mode) : this.#existing(path).open(path, mode)
+    if (!this.#isWithin(path)) return this.#lower.open(path, mode)
+    const isAbove = this.#isInUpper(path)
+    if (mode === 'read') return isAbove ? this.#upper.open(path, mode) : this.#existing(path).open(path, mode)
     if (mode === 'exclusive' && this.size(path) !== undefined) throw systemError('EEXIST', 'open', path)
-    if (mode === 'update') this.#bringUp(path)
-    return this.#above.open(path, mode)
+    if (mode === 'update') this.#copyUp(path)
+    return this.#upper.open(path, mode)
   }
 
   list(directory: string): string[] {
-    if (!this.#isWithin(join(directory, sep))) return this.#below.list(directory)
-    const names = this.#below.list(directory).filter((name) => !this.#removed.has(join(directory, name)))
-    return [...new Set([...names, ...this.#above.list(directory)])]
+    if (!this.#isWithin(join(directory, sep))) return this.#lower.list(directory)
+    const names = this.#lower.list(directory).filter((name) => !this.#removed.has(join(directory, name)))
+    return [...new Set([...names, ...this.#upper.list(directory)])]
   }
 
   makeDirectory(path: string): void {
@@ -56,39 +56,39 @@ export class OverlayFileSystem implements FileSystem {
   }
 
   size(path: string): number | undefined {
-    if (this.#isAbove(path)) return this.#above.size(path)
-    return this.#removed.has(path) ? undefined : this.#below.size(path)
+    if (this.#isInUpper(path)) return this.#upper.size(path)
+    return this.#removed.has(path) ? undefined : this.#lower.size(path)
   }
 
   rename(from: string, to: string): void {
     if (this.#areElsewhere(from, to, 'rename')) {
-      this.#below.rename(from, to)
+      this.#lower.rename(from, to)
       return
     }
-    this.#bringUp(from)
-    this.#above.rename(from, to)
+    this.#copyUp(from)
+    this.#upper.rename(from, to)
     this.#removed.add(from)
   }
 
   link(from: string, to: string): void {
-    const isOfBelow = this.#isWithin(from) && !this.#isAbove(from) && !this.#removed.has(from)
+    const isInLower = this.#isWithin(from) && !this.#isInUpper(from) && !this.#removed.has(from)
     // A second name elsewhere changes nothing in the directory.
-    if ((isOfBelow && !this.#isWithin(to)) || this.#areElsewhere(from, to, 'link')) {
-      this.#below.link(from, to)
+    if ((isInLower && !this.#isWithin(to)) || this.#areElsewhere(from, to, 'link')) {
+      this.#lower.link(from, to)
       return
     }
-    this.#bringUp(from)
+    this.#copyUp(from)
     if (this.size(to) !== undefined) throw systemError('EEXIST', 'link', to)
-    this.#above.link(from, to)
+    this.#upper.link(from, to)
   }
 
   remove(path: string): void {
     if (!this.#isWithin(path)) {
-      this.#below.remove(path)
+      this.#lower.remove(path)
       return
     }
     if (this.size(path) === undefined) throw systemError('ENOENT', 'unlink', path)
-    if (this.#isAbove(path)) this.#above.remove(path)
+    if (this.#isInUpper(path)) this.#upper.remove(path)
     this.#removed.add(path)
   }
 
@@ -98,21 +98,21 @@ export class OverlayFileSystem implements FileSystem {
 
   /** Nothing in the overlay will be durable, and the files below it already are. */
   async syncDirectory(path: string): Promise<void> {
-    if (!this.#isWithin(join(path, sep))) await this.#below.syncDirectory(path)
+    if (!this.#isWithin(join(path, sep))) await this.#lower.syncDirectory(path)
   }
 
   realPath(path: string): string {
-    return this.#below.realPath(path)
+    return this.#lower.realPath(path)
   }
 
-  #isAbove(path: string): boolean {
-    return this.#above.size(path) !== undefined
+  #isInUpper(path: string): boolean {
+    return this.#upper.size(path) !== undefined
   }
 
   /** The underlying file system, if it has the file. @throws ENOENT */
   #existing(path: string): FileSystem {
     if (this.#removed.has(path)) throw systemError('ENOENT', 'open', path)
-    return this.#below
+    return this.#lower
   }
 
   #isWithin(path: string): boolean {
@@ -128,15 +128,15 @@ export class OverlayFileSystem implements FileSystem {
   /** The file system in which a directory is created or removed. An open store creates none within its own. */
   #changed(path: string, syscall: string): FileSystem {
     if (this.#isWithin(path)) throw systemError('EPERM', syscall, path)
-    return this.#below
+    return this.#lower
   }
 
   /** Copies a file into memory, unless it is there already. @throws ENOENT */
-  #bringUp(path: string): void {
-    if (this.#isAbove(path)) return
+  #copyUp(path: string): void {
+    if (this.#isInUpper(path)) return
     const source = this.#existing(path).open(path, 'read')
     try {
-      const target = this.#above.open(path, 'create')
+      const target = this.#upper.open(path, 'create')
       const piece = Buffer.alloc(pieceBytes)
       const bytes = source.size()
       for (let at = 0; at < bytes; at += piece.length) target.write(piece.subarray(0, source.read(piece, at)), at)

@@ -12,8 +12,8 @@ import { acquireLock, assertUnlocked, type Lock } from './lock.ts'
 import { OverlayFileSystem } from './overlay-file-system.ts'
 import { hasSystemCode } from './system-error.ts'
 
-const noRoom = ['ENOSPC', 'EDQUOT']
-const cannotWrite = ['EROFS', 'EACCES', 'EPERM', ...noRoom]
+const outOfSpace = ['ENOSPC', 'EDQUOT']
+const cannotWrite = ['EROFS', 'EACCES', 'EPERM', ...outOfSpace]
 
 export interface ReadOnlyDirectory {
   /** The file system through which to open the store. */
@@ -26,9 +26,9 @@ export interface ReadOnlyDirectory {
  * @param directory must exist
  * @throws LEVEL_LOCKED, LEVEL_IO_ERROR
  */
-export function openReadOnly(below: FileSystem, directory: string): ReadOnlyDirectory {
-  const lock = lockIfPossible(below, directory)
-  return { fileSystem: new OverlayFileSystem(below, directory), release: () => lock?.release() }
+export function openReadOnly(lower: FileSystem, directory: string): ReadOnlyDirectory {
+  const lock = lockIfPossible(lower, directory)
+  return { fileSystem: new OverlayFileSystem(lower, directory), release: () => lock?.release() }
 }
 
 function lockIfPossible(fileSystem: FileSystem, directory: string): Lock | undefined {
@@ -42,8 +42,8 @@ function lockIfPossible(fileSystem: FileSystem, directory: string): Lock | undef
 }
 
 /** The system's error code if there was no space to write, at any depth in the chain of causes. */
-export function noRoomCode(error: unknown): string | undefined {
-  return codeAmong(error, noRoom)
+export function outOfSpaceCode(error: unknown): string | undefined {
+  return codeAmong(error, outOfSpace)
 }
 
 function codeAmong(error: unknown, codes: readonly string[]): string | undefined {

@@ -17,7 +17,7 @@ import { mayBeAlive } from './process-identity.ts'
 import { hasSystemCode, systemError } from './system-error.ts'
 
 /** Directories that this process is filling. */
-const underWay = new WeakMap<FileSystem, Set<string>>()
+const inProgress = new WeakMap<FileSystem, Set<string>>()
 
 /**
  * @param location must not exist, or be an empty directory
@@ -40,8 +40,8 @@ export async function stageDirectory<T>(
   await makeDurableDirectory(fileSystem, parent)
   removeLeftovers(fileSystem, target)
   const partial = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.partial`
-  const own = underWay.get(fileSystem) ?? new Set()
-  underWay.set(fileSystem, own.add(partial))
+  const own = inProgress.get(fileSystem) ?? new Set()
+  inProgress.set(fileSystem, own.add(partial))
   let isNamed = false
   try {
     fileSystem.makeDirectory(partial)
@@ -54,7 +54,7 @@ export async function stageDirectory<T>(
     await fileSystem.syncDirectory(parent)
     return result
   } catch (error) {
-    removeIfPossible(fileSystem, isNamed ? renamedBack(fileSystem, target, partial) : partial)
+    removeIfPossible(fileSystem, isNamed ? tryRenameBack(fileSystem, target, partial) : partial)
     throw error
   } finally {
     own.delete(partial)
@@ -123,13 +123,13 @@ function removeLeftovers(fileSystem: FileSystem, target: string): void {
     if (pid === undefined) continue
     const path = join(parent, name)
     const isFilled =
-      Number(pid) === process.pid ? underWay.get(fileSystem)?.has(path) : mayBeAlive({ pid: Number(pid) })
+      Number(pid) === process.pid ? inProgress.get(fileSystem)?.has(path) : mayBeAlive({ pid: Number(pid) })
     if (isFilled !== true) removeIfPossible(fileSystem, path)
   }
 }
 
 /** Whether the name is durable is unknown: it must not stay. */
-function renamedBack(fileSystem: FileSystem, target: string, partial: string): string {
+function tryRenameBack(fileSystem: FileSystem, target: string, partial: string): string {
   try {
     fileSystem.rename(target, partial)
     return partial

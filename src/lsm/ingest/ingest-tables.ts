@@ -38,7 +38,7 @@ const longLoop = 16
 const longSet = 2048
 
 /** The job has the thread to itself. */
-const unhurried: Pace = { breathe: () => undefined, during: (waiting) => waiting }
+const unpaced: Pace = { yieldIfDue: () => undefined, waitFor: (waiting) => waiting }
 
 /** A run of entries. `values` may have gaps between the values, which are copied as well. */
 export interface EntryRun {
@@ -215,7 +215,7 @@ export class IngestTables {
         this.#firstNumber += tables
         resolve()
       }
-      const flush = runTableJob(job, this.#fileSystem, unhurried, onWritten)
+      const flush = runTableJob(job, this.#fileSystem, unpaced, onWritten)
       this.#flushes.push(flush)
       flush.catch(reject)
     })

@@ -78,7 +78,7 @@ export class ArenaPool {
   }
 
   /** Takes chunks back. Drops unused slabs, newest first, while more than the limit is idle. */
-  give(chunks: readonly Buffer[]): void {
+  release(chunks: readonly Buffer[]): void {
     for (const chunk of chunks) this.#slabs.find(({ memory }) => memory.buffer === chunk.buffer)?.idle.push(chunk)
     let idleBytes = this.idleBytes
     for (let i = this.#slabs.length - 1; i >= 0 && idleBytes > this.#maxIdleBytes; i--) {
@@ -176,7 +176,7 @@ export class Arena {
 
   /** Returns the chunks to the pool. REQUIRES: nobody reads them any more. May be called twice. */
   release(): void {
-    this.#pool?.give(this.#chunks)
+    this.#pool?.release(this.#chunks)
     this.#chunks = []
     this.#used = 0
     this.#usedBefore = 0

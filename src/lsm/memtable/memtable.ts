@@ -16,7 +16,7 @@ import type { Found } from '../format/found.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import type { Arena } from './arena.ts'
 import { EntryList, entryBytes } from './entry-list.ts'
-import { HandedPairs } from './handed-pairs.ts'
+import { SuppliedPairs } from './supplied-pairs.ts'
 import { hashOfKey, KeyTable } from './key-table.ts'
 import { RunCursor } from './run-cursor.ts'
 import { SortedRuns } from './sorted-runs.ts'
@@ -28,7 +28,7 @@ export class Memtable {
   /** Where to encode new entries. */
   readonly arena: Arena
   /** Pair hashes supplied with puts. */
-  readonly pairs = new HandedPairs()
+  readonly pairs = new SuppliedPairs()
   readonly #entries: EntryList
   readonly #keys: KeyTable
   readonly #runs: SortedRuns
@@ -114,9 +114,9 @@ export class Memtable {
    * Sorts some of the keys added since the last cursor was created; false if few are left for the next one. Callers
    * that can wait call it repeatedly until then.
    */
-  sortSome(): boolean {
+  sortSlice(): boolean {
     if (this.#runs.unseen <= sortedAtOnce) return false
-    this.#runs.sortSome(sortedAtOnce)
+    this.#runs.sortSlice(sortedAtOnce)
     return true
   }
 

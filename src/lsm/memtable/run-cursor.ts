@@ -32,11 +32,11 @@ export class RunCursor extends EntryRecord implements Cursor {
   }
 
   seek(target: Uint8Array): void {
-    this.#toNewest(this.#firstNotBelow(target))
+    this.#toNewest(this.#lowerBound(target))
   }
 
   seekBefore(target: Uint8Array): void {
-    this.#toOldest(this.#firstNotBelow(target) - 1)
+    this.#toOldest(this.#lowerBound(target) - 1)
   }
 
   next(): void {
@@ -54,7 +54,7 @@ export class RunCursor extends EntryRecord implements Cursor {
   }
 
   /** Index of the first key ≥ target, or the length. */
-  #firstNotBelow(target: Uint8Array): number {
+  #lowerBound(target: Uint8Array): number {
     let low = 0
     let high = this.#run.length
     while (low < high) {

@@ -36,12 +36,12 @@ export class SortedRuns {
 
   /** The keys of all current entries, in runs. */
   current(): readonly Uint32Array[] {
-    while (this.sortSome(maxSortedKeys));
+    while (this.sortSlice(maxSortedKeys));
     return this.#runs
   }
 
   /** Sorts up to `maxKeys` more keys; false if there are none left. */
-  sortSome(maxKeys: number): boolean {
+  sortSlice(maxKeys: number): boolean {
     const run = this.#takeNewKeys(Math.min(maxKeys, maxSortedKeys))
     if (run.length === 0) return false
     sortKeys(run, this.#entries)
@@ -74,7 +74,7 @@ export class SortedRuns {
     let [run, other] = this.#entries.compareKeys(a[0]!, b[0]!) < 0 ? [a, b] : [b, a]
     let [inRun, inOther] = [0, 0]
     for (let at = 0; at < merged.length; ) {
-      const end = inOther === other.length ? run.length : this.#firstBehind(run, inRun + 1, other[inOther]!)
+      const end = inOther === other.length ? run.length : this.#upperBound(run, inRun + 1, other[inOther]!)
       if (end - inRun > longStretch) merged.set(run.subarray(inRun, end), at)
       else for (let i = inRun; i < end; i++) merged[at + i - inRun] = run[i]!
       at += end - inRun
@@ -85,7 +85,7 @@ export class SortedRuns {
   }
 
   /** Index of the first key of the run, starting at `from`, that is greater than `key`. */
-  #firstBehind(run: Uint32Array, from: number, key: number): number {
+  #upperBound(run: Uint32Array, from: number, key: number): number {
     const entries = this.#entries
     let low = from
     // Series of keys that arrive in order form long stretches, other keys stretches of a few.

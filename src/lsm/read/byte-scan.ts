@@ -66,8 +66,8 @@ export class ByteScan {
   }
 
   /** Does a slice of the work for the first next(); false when little is left. */
-  prepareSome(): boolean {
-    return this.#isOpen && this.#scan.prepareSome()
+  prepareSlice(): boolean {
+    return this.#isOpen && this.#scan.prepareSlice()
   }
 
   /**

@@ -43,7 +43,7 @@ export class ItemReader<T> {
 
   /** The next item; undefined at the end. */
   next(): T | undefined | Promise<T | undefined> {
-    if (this.#scan.prepareSome()) return this.#prepare().then(() => this.next())
+    if (this.#scan.prepareSlice()) return this.#prepare().then(() => this.next())
     if (++this.#itemsInSlice >= sliceItems && this.#isTurnDue()) return nextTurn().then(() => this.next())
     const item = this.#scan.advance() ? this.#itemOf(this.#scan) : undefined
     return this.#signal === undefined ? item : this.#unlessAborted(item)
@@ -51,7 +51,7 @@ export class ItemReader<T> {
 
   /** At least one item, at most `size`; none at the end. */
   nextv(size: number): T[] | Promise<T[]> {
-    if (this.#scan.prepareSome()) return this.#prepare().then(() => this.nextv(size))
+    if (this.#scan.prepareSlice()) return this.#prepare().then(() => this.nextv(size))
     if (this.#isTurnDue()) return nextTurn().then(() => this.nextv(size))
     const items: T[] = []
     let bytesLeft = this.#highWaterMark
@@ -96,7 +96,7 @@ export class ItemReader<T> {
   }
 
   async #prepare(): Promise<void> {
-    while (this.#scan.prepareSome()) if (isTurnLong()) await nextTurn()
+    while (this.#scan.prepareSlice()) if (isTurnLong()) await nextTurn()
   }
 
   #isTurnDue(): boolean {

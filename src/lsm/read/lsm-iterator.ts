@@ -25,7 +25,7 @@ interface IteratorContract<T> {
 type IteratorBase = new (db: object, options: object) => { readonly limit: number; readonly count: number }
 
 /** Creates an iterator class over the items of a scan: the three differ in base class and item. */
-function readingClass<T>(Base: IteratorBase, itemOf: (options: LsmIteratorOptions) => ItemOf<T>) {
+function iteratorClass<T>(Base: IteratorBase, itemOf: (options: LsmIteratorOptions) => ItemOf<T>) {
   return class extends Base implements IteratorContract<T> {
     readonly #reader: ItemReader<T>
 
@@ -60,17 +60,17 @@ function readingClass<T>(Base: IteratorBase, itemOf: (options: LsmIteratorOption
 // parameters: the casts restore them. Each iterator releases its view when it is closed.
 
 export type LsmIterator<D, K, V> = AbstractIterator<D, K, V>
-export const LsmIterator = readingClass(AbstractIterator as unknown as IteratorBase, itemOfEntry) as unknown as {
+export const LsmIterator = iteratorClass(AbstractIterator as unknown as IteratorBase, itemOfEntry) as unknown as {
   new <D, K, V>(db: D, view: ReadView, options: LsmIteratorOptions): LsmIterator<D, K, V>
 }
 
 export type LsmKeyIterator<D, K> = AbstractKeyIterator<D, K>
-export const LsmKeyIterator = readingClass(AbstractKeyIterator as unknown as IteratorBase, itemOfKey) as unknown as {
+export const LsmKeyIterator = iteratorClass(AbstractKeyIterator as unknown as IteratorBase, itemOfKey) as unknown as {
   new <D, K>(db: D, view: ReadView, options: LsmIteratorOptions): LsmKeyIterator<D, K>
 }
 
 export type LsmValueIterator<D, K, V> = AbstractValueIterator<D, K, V>
-export const LsmValueIterator = readingClass(
+export const LsmValueIterator = iteratorClass(
   AbstractValueIterator as unknown as IteratorBase,
   itemOfValue
 ) as unknown as {

@@ -98,17 +98,17 @@ export class MergingCursor implements Cursor {
   }
 
   next(): void {
-    if (!this.#isForward) this.#turn(true)
+    if (!this.#isForward) this.#switchDirection(true)
     const top = this.#heap[0]!
     top.next()
-    this.#settleTop(top)
+    this.#restoreHeap(top)
   }
 
   previous(): void {
-    if (this.#isForward) this.#turn(false)
+    if (this.#isForward) this.#switchDirection(false)
     const top = this.#heap[0]!
     top.previous()
-    this.#settleTop(top)
+    this.#restoreHeap(top)
   }
 
   /**
@@ -123,7 +123,7 @@ export class MergingCursor implements Cursor {
     }
     const rival = this.#size > 1 ? this.#rivalBytes.subarray(this.#rivalStart, this.#rivalEnd) : undefined
     top.skipBlocks(mayHold, smaller(limit, rival))
-    this.#settleTop(top)
+    this.#restoreHeap(top)
   }
 
   close(): void {
@@ -143,7 +143,7 @@ export class MergingCursor implements Cursor {
   }
 
   /** Moves all children but the top to the other side of the position. */
-  #turn(isForward: boolean): void {
+  #switchDirection(isForward: boolean): void {
     const top = this.#heap[0]!
     const key = top.keyBytes.subarray(top.keyStart, top.keyEnd)
     for (const child of this.#children) {
@@ -163,7 +163,7 @@ export class MergingCursor implements Cursor {
   }
 
   /** Restores the heap after its top has moved. */
-  #settleTop(top: Cursor): void {
+  #restoreHeap(top: Cursor): void {
     if (top.isValid) {
       if (this.#size === 1 || this.#isBeforeRival(top)) return
     } else {

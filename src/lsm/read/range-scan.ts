@@ -69,9 +69,9 @@ export class RangeScan {
   }
 
   /** Does a slice of the work for the first step; false when little is left. */
-  prepareSome(): boolean {
+  prepareSlice(): boolean {
     if (this.#cursor !== unopened || this.#state === ended) return false
-    return this.#view.prepareSome(this.#state === atTarget ? this.#rest : this.#range, this.#isReverse)
+    return this.#view.prepareSlice(this.#state === atTarget ? this.#rest : this.#range, this.#isReverse)
   }
 
   /** Moves to the next entry; false at the end, where it stays until a seek. */
@@ -82,7 +82,7 @@ export class RangeScan {
       if (this.#state !== onEntry) this.#position()
       else if (this.#isReverse) this.#cursor.previous()
       else this.#cursor.next()
-      return this.#settle()
+      return this.#updateState()
     } catch (error) {
       throw this.#fail(error)
     }
@@ -94,7 +94,7 @@ export class RangeScan {
     // Entries after the range are neither searched nor read: they may be many, or damaged.
     try {
       this.#cursor.skipBlocks(mayHold, this.#range.end)
-      return this.#settle()
+      return this.#updateState()
     } catch (error) {
       throw this.#fail(error)
     }
@@ -107,8 +107,8 @@ export class RangeScan {
     return error
   }
 
-  #settle(): boolean {
-    const isWithin = this.#cursor.isValid && (this.#isReverse ? !this.#isBeforeStart() : !this.#isBehindEnd())
+  #updateState(): boolean {
+    const isWithin = this.#cursor.isValid && (this.#isReverse ? !this.#isBeforeStart() : !this.#isPastEnd())
     this.#state = isWithin ? onEntry : ended
     return isWithin
   }
@@ -201,7 +201,7 @@ export class RangeScan {
     return start !== undefined && compareRanges(keyBytes, keyStart, keyEnd, start, 0, start.length) < 0
   }
 
-  #isBehindEnd(): boolean {
+  #isPastEnd(): boolean {
     const { keyBytes, keyStart, keyEnd } = this.#cursor
     const end = this.#range.end
     return end !== undefined && compareRanges(keyBytes, keyStart, keyEnd, end, 0, end.length) >= 0

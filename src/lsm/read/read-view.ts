@@ -21,7 +21,7 @@ export interface ReadView {
    * Does a slice of the work that the first step in the range would need (in reverse, at its end): sorting thousands
    * of new keys, opening tables. False when little is left.
    */
-  prepareSome(range: Range, isReverse: boolean): boolean
+  prepareSlice(range: Range, isReverse: boolean): boolean
   /**
    * A cursor over all entries of the view, merged: includes older versions, tombstones, and entries too new to be
    * visible.

@@ -99,7 +99,7 @@ export class VisibleCursor implements Cursor {
     this.#isForward = true
     while (entries.isValid) {
       if (entries.sequence > this.#snapshot) {
-        if (this.#isBehindEnd()) break
+        if (this.#isPastEnd()) break
         entries.next()
         continue
       }
@@ -109,7 +109,7 @@ export class VisibleCursor implements Cursor {
         this.isValid = true
         return
       }
-      if (this.#isBehindEnd()) break
+      if (this.#isPastEnd()) break
       entries.next()
       this.#skipKey()
     }
@@ -140,7 +140,7 @@ export class VisibleCursor implements Cursor {
     this.isValid = false
   }
 
-  #isBehindEnd(): boolean {
+  #isPastEnd(): boolean {
     const { end } = this.#range
     if (end === undefined) return false
     const { keyBytes, keyStart, keyEnd } = this.#entries

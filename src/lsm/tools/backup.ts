@@ -99,7 +99,7 @@ class Backup {
       this.#options.onProgress?.({ bytes: this.#bytes, totalBytes: version.bytes })
     }
     const [level0 = [], ...below] = version.levels
-    const levels = [[...(await this.#writeMemory()), ...level0], ...below]
+    const levels = [[...(await this.#writeMemtables()), ...level0], ...below]
     await this.#check()
     await this.#writeManifest(levels)
     return {
@@ -159,8 +159,8 @@ class Backup {
     }
   }
 
-  async #writeMemory(): Promise<readonly TableMeta[]> {
-    const { memory } = this.#state
+  async #writeMemtables(): Promise<readonly TableMeta[]> {
+    const { memtableJob: memory } = this.#state
     if (memory === undefined) return []
     const { fileSystem } = this.#engine
     const runner = fileSystem.isShared ? workerRunner : new InlineRunner(fileSystem)

@@ -150,7 +150,7 @@ function findSuspects({ version, buffers }: ReadPlaces): Suspects {
   for (const [level, list] of version.levels.entries()) {
     for (const [at, newer] of list.entries()) {
       newest = Math.max(newest, newer.largestSequence)
-      for (const older of behind(version, level, at, newer)) {
+      for (const older of searchedAfter(version, level, at, newer)) {
         if (newer.smallestSequence > older.largestSequence) continue
         tables.add(newer)
         tables.add(older)
@@ -166,7 +166,7 @@ function findSuspects({ version, buffers }: ReadPlaces): Suspects {
 }
 
 /** Tables that are searched after this one for keys in its range. */
-function* behind(version: Version, level: number, at: number, table: TableMeta): Generator<TableMeta, void> {
+function* searchedAfter(version: Version, level: number, at: number, table: TableMeta): Generator<TableMeta, void> {
   if (level === 0) {
     for (const other of version.tables(0).slice(at + 1)) if (overlaps(other, table)) yield other
   }

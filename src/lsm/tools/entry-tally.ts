@@ -74,12 +74,12 @@ const counts = ['entries', 'tombstones', 'rawBytes', 'smallestSequence', 'larges
 /** Describes how a table differs from its description; keys are compared if the description has them. */
 export function differences(
   found: TableMeta,
-  said: Pick<TableMeta, (typeof counts)[number]> & Partial<Pick<TableMeta, 'smallest' | 'largest'>>
+  declared: Pick<TableMeta, (typeof counts)[number]> & Partial<Pick<TableMeta, 'smallest' | 'largest'>>
 ): string[] {
   const list: string[] = []
-  for (const name of counts) if (found[name] !== said[name]) list.push(`${name} ${found[name]}, not ${said[name]}`)
+  for (const name of counts) if (found[name] !== declared[name]) list.push(`${name} ${found[name]}, not ${declared[name]}`)
   for (const name of ['smallest', 'largest'] as const) {
-    const key = said[name]
+    const key = declared[name]
     if (key !== undefined && Buffer.compare(found[name], key) !== 0) list.push(`another ${name} key`)
   }
   return list

@@ -18,7 +18,7 @@ interface Resource {
 }
 
 /** Cancels when the caller's signal fires or the database closes, whichever comes first. */
-class Ending implements Cancellation {
+class CancellationSource implements Cancellation {
   #closed: Error | undefined
   readonly #signal: AbortSignal | undefined
 
@@ -47,7 +47,7 @@ class Ending implements Cancellation {
 /** The entries of a lookup, as long as the database is open. */
 export class LookupIterator<T> implements AsyncIterableIterator<T> {
   readonly #owner: ResourceOwner
-  readonly #ending: Ending
+  readonly #cancellation: CancellationSource
   readonly #entries: AsyncGenerator<T, void>
   #isAttached = false
 
@@ -58,8 +58,8 @@ export class LookupIterator<T> implements AsyncIterableIterator<T> {
     start: (cancellation: Cancellation) => AsyncGenerator<T, void>
   ) {
     this.#owner = owner
-    this.#ending = new Ending(signal)
-    this.#entries = start(this.#ending)
+    this.#cancellation = new CancellationSource(signal)
+    this.#entries = start(this.#cancellation)
   }
 
   [Symbol.asyncIterator](): this {
@@ -68,7 +68,7 @@ export class LookupIterator<T> implements AsyncIterableIterator<T> {
 
   /** @throws LEVEL_DATABASE_NOT_OPEN once the database is closed */
   async next(): Promise<IteratorResult<T, undefined>> {
-    if (this.#ending.closed !== undefined) throw this.#ending.closed
+    if (this.#cancellation.closed !== undefined) throw this.#cancellation.closed
     if (!this.#isAttached) this.#owner.attachResource(this)
     this.#isAttached = true
     try {
@@ -91,7 +91,7 @@ export class LookupIterator<T> implements AsyncIterableIterator<T> {
 
   /** Called by the database. */
   async close(): Promise<void> {
-    this.#ending.close()
+    this.#cancellation.close()
     await this.#entries.return()
   }
 }
@@ -102,11 +102,11 @@ export async function runAttached<T>(
   signal: AbortSignal | undefined,
   run: (cancellation: Cancellation) => Promise<T>
 ): Promise<T> {
-  const ending = new Ending(signal)
-  const running = run(ending)
+  const cancellation = new CancellationSource(signal)
+  const running = run(cancellation)
   const resource = {
     async close(): Promise<void> {
-      ending.close()
+      cancellation.close()
       // The caller handles its error.
       await running.catch(() => undefined)
     }

@@ -12,7 +12,7 @@ import type { Decoder } from './decoder.ts'
 
 const headerBytes = 12
 const maxHashes = 16
-const leastBits = 64
+const minBits = 64
 /** Beyond this, the filters of a table's blocks get fewer bits per pair. */
 const maxSectionBytes = 16 * 1024 * 1024
 
@@ -48,7 +48,7 @@ export class BlockFilterCollector {
     const rowBytes = Math.ceil(blocks / 8)
     const wanted = Math.ceil((this.#bitsPerPair * this.#length) / 2 / Math.max(1, blocks))
     const most = Math.floor(maxSectionBytes / Math.max(1, rowBytes))
-    const bits = Math.min(Math.max(leastBits, wanted), Math.max(leastBits, most))
+    const bits = Math.min(Math.max(minBits, wanted), Math.max(minBits, most))
     const hashes = Math.min(maxHashes, Math.max(1, Math.round(this.#bitsPerPair * Math.LN2)))
 
     const section = new Uint8Array(headerBytes + bits * rowBytes)

@@ -72,11 +72,11 @@ export async function keyRanges(
     }
   }
   const tables = countTables(view, prefix)
-  return { ranges: unite(found), tables, pruned: tables - kept }
+  return { ranges: mergeRanges(found), tables, pruned: tables - kept }
 }
 
 /** Merges overlapping ranges. */
-export function unite(ranges: readonly KeyInterval[]): KeyInterval[] {
+export function mergeRanges(ranges: readonly KeyInterval[]): KeyInterval[] {
   const united: KeyInterval[] = []
   for (const range of [...ranges].sort((a, b) => compareKeys(a.smallest, b.smallest))) {
     const last = united.at(-1)

@@ -15,9 +15,9 @@ import type { Cancellation } from './attached.ts'
 import type { ZoneValue } from './extractor.ts'
 import { Hits } from './hits.ts'
 import { mayHavePrefix } from './key-prefix.ts'
-import { MemtablePlace } from './memtable-place.ts'
-import type { Place, Question } from './place.ts'
-import { TablePlace } from './table-place.ts'
+import { MemtableSource } from './memtable-source.ts'
+import type { LookupSource, LookupCondition } from './lookup-source.ts'
+import { TableSource } from './table-source.ts'
 import type { ValueView } from './value-view.ts'
 import type { CandidateTable, Values } from './values.ts'
 import { encodeRange, isInRange } from './zone-maps.ts'
@@ -48,8 +48,8 @@ export async function* lookup(
 ): AsyncGenerator<Entry, void> {
   const { extractor } = values
   const hashes = values.hashesOf([pair])
-  const question: Question = { kind: 'pair', hashes, positions: values.positionsOf(hashes) }
-  yield* search(values, view, question, options, (key, value) => extractor.matches(pair, key, value))
+  const condition: LookupCondition = { kind: 'pair', hashes, positions: values.positionsOf(hashes) }
+  yield* search(values, view, condition, options, (key, value) => extractor.matches(pair, key, value))
 }
 
 /**
@@ -67,21 +67,21 @@ export async function* rangeLookup(
 ): AsyncGenerator<Entry, void> {
   const { extractor } = values
   const range = { low, high }
-  const question: Question = { kind: 'range', field, range, encoded: encodeRange(range) }
-  yield* search(values, view, question, options, (key, value) =>
+  const condition: LookupCondition = { kind: 'range', field, range, encoded: encodeRange(range) }
+  yield* search(values, view, condition, options, (key, value) =>
     extractor.zoneValues(field, key, value).some((found) => isInRange(found, range))
   )
 }
 
 /** Loads missing filters, yielding to the event loop as needed. */
 export async function loadFilters(values: Values, view: ValueView, signal?: Cancellation): Promise<void> {
-  while (!values.load(view, isTurnLong)) await turn(signal)
+  while (!values.load(view, isTurnLong)) await yieldTurn(signal)
 }
 
 async function* search(
   values: Values,
   view: ValueView,
-  question: Question,
+  condition: LookupCondition,
   options: LookupOptions,
   matches: (key: Uint8Array, value: Uint8Array) => boolean
 ): AsyncGenerator<Entry, void> {
@@ -93,50 +93,50 @@ async function* search(
 
   const hits = new Hits(view, { limit, isReverse, prefix, matches })
   let taken = 0
-  for (const { place, bound } of ranked(placesOf(values, view, question, prefix), hits, isReverse)) {
+  for (const { place, bound } of ranked(sourcesOf(values, view, condition, prefix), hits, isReverse)) {
     for (let hit = hits.takeAbove(bound); hit !== undefined; hit = hits.takeAbove(bound)) {
       yield [hit.key, hits.valueOf(hit)]
       if (++taken >= limit) return
-      if (isTurnLong()) await turn(signal)
+      if (isTurnLong()) await yieldTurn(signal)
     }
     if (bound <= hits.threshold) break
-    for (const _ of place.search(hits)) if (isTurnLong()) await turn(signal)
+    for (const _ of place.search(hits)) if (isTurnLong()) await yieldTurn(signal)
   }
   for (let hit = hits.takeAbove(Number.NEGATIVE_INFINITY); hit !== undefined && taken < limit; taken++) {
     yield [hit.key, hits.valueOf(hit)]
-    if (isTurnLong()) await turn(signal)
+    if (isTurnLong()) await yieldTurn(signal)
     hit = hits.takeAbove(Number.NEGATIVE_INFINITY)
   }
 }
 
-function placesOf(values: Values, view: ValueView, question: Question, prefix: Uint8Array): Place[] {
-  const places: Place[] = []
+function sourcesOf(values: Values, view: ValueView, condition: LookupCondition, prefix: Uint8Array): LookupSource[] {
+  const sources: LookupSource[] = []
   for (const { memtable } of view.buffers) {
-    if (!memtable.isEmpty) places.push(new MemtablePlace(memtable, values, question))
+    if (!memtable.isEmpty) sources.push(new MemtableSource(memtable, values, condition))
   }
-  for (const candidate of candidatesFor(values, view, question)) {
+  for (const candidate of candidatesFor(values, view, condition)) {
     const { meta } = candidate
     if (meta.smallestSequence > view.sequence || !mayHavePrefix(meta.smallest, meta.largest, prefix)) continue
-    places.push(new TablePlace(candidate, values, view, question))
+    sources.push(new TableSource(candidate, values, view, condition))
   }
-  return places
+  return sources
 }
 
-function candidatesFor(values: Values, view: ValueView, question: Question): CandidateTable[] {
-  if (question.kind === 'pair') return values.candidates(view, question.positions)
+function candidatesFor(values: Values, view: ValueView, condition: LookupCondition): CandidateTable[] {
+  if (condition.kind === 'pair') return values.candidates(view, condition.positions)
   return values
     .allTables(view)
-    .filter(({ values: known }) => known?.mayHaveInRange(question.field, question.encoded) ?? true)
+    .filter(({ values: known }) => known?.mayHaveInRange(condition.field, condition.encoded) ?? true)
 }
 
 /** The places with an upper bound on the rank of their entries, best first. */
-function ranked(places: readonly Place[], hits: Hits, isReverse: boolean): { place: Place; bound: number }[] {
-  return places
+function ranked(sources: readonly LookupSource[], hits: Hits, isReverse: boolean): { place: LookupSource; bound: number }[] {
+  return sources
     .map((place) => ({ place, bound: hits.rankOf(isReverse ? place.smallestSequence : place.largestSequence) }))
     .sort((a, b) => b.bound - a.bound)
 }
 
-async function turn(signal: Cancellation | undefined): Promise<void> {
+async function yieldTurn(signal: Cancellation | undefined): Promise<void> {
   await nextTurn()
   throwIfAborted(signal)
 }

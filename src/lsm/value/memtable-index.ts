@@ -113,7 +113,7 @@ export class MemtableIndex implements PairSink {
   }
 
   #extract(entry: EntryRecord, number: number): void {
-    const pairs = this.#memtable.pairs.of(entry.sequence)
+    const pairs = this.#memtable.pairs.get(entry.sequence)
     if (pairs !== undefined) {
       for (let i = 0; i < pairs.length; i += 2) this.pair(pairs[i]!, pairs[i + 1]!)
       return

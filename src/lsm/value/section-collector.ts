@@ -11,7 +11,7 @@ import { rowNumbers } from '../../bloom/hash.ts'
 import { EntryKind, type EntryRanges } from '../format/entry.ts'
 import type { Section, SectionCollector } from '../format/section-collector.ts'
 import type { ValueWriteOptions } from '../format/table-options.ts'
-import type { HandedPairs } from '../memtable/handed-pairs.ts'
+import type { SuppliedPairs } from '../memtable/supplied-pairs.ts'
 import { BlockFilterCollector } from './block-filters.ts'
 import type { Extractor, PairSink, ZoneValue } from './extractor.ts'
 import { encodeHeader, sectionNames } from './header.ts'
@@ -32,7 +32,7 @@ export function hundredthsOf(blockFilterBits: number): number {
 }
 
 export class ValueCollector implements SectionCollector, PairSink {
-  readonly #handed: HandedPairs | undefined
+  readonly #supplied: SuppliedPairs | undefined
   readonly #extractor: Extractor
   readonly #identity: ExtractorIdentity
   readonly #options: ValueWriteOptions
@@ -49,14 +49,14 @@ export class ValueCollector implements SectionCollector, PairSink {
   #hasFailed = false
   #sideSections: readonly Section[] = []
 
-  /** @param handed pair hashes supplied with puts: the extractor is not called for these */
+  /** @param supplied pair hashes supplied with puts: the extractor is not called for these */
   constructor(
     extractor: Extractor,
     identity: ExtractorIdentity,
     options: ValueWriteOptions,
-    handed: HandedPairs | undefined = undefined
+    supplied: SuppliedPairs | undefined = undefined
   ) {
-    this.#handed = handed
+    this.#supplied = supplied
     this.#extractor = extractor
     this.#identity = identity
     this.#options = options
@@ -72,7 +72,7 @@ export class ValueCollector implements SectionCollector, PairSink {
 
   add({ keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd }: EntryRanges): void {
     if (kind === EntryKind.tombstone || this.#hasFailed) return
-    const pairs = this.#handed?.of(sequence)
+    const pairs = this.#supplied?.get(sequence)
     if (pairs !== undefined) {
       for (let i = 0; i < pairs.length; i += 2) this.pair(pairs[i]!, pairs[i + 1]!)
       return

@@ -29,7 +29,7 @@ export class ValueQueries {
     if (options.values === undefined) return undefined
     const queries = new ValueQueries(engine, await Values.open(options.values, fileSystem, directory))
     if (options.values.loading === 'open') {
-      await queries.#with(undefined, (view) => {
+      await queries.#withView(undefined, (view) => {
         queries.#values.follow(view)
         return loadFilters(queries.#values, view)
       })
@@ -68,18 +68,18 @@ export class ValueQueries {
   }
 
   keyRanges(pairs: readonly unknown[], options: KeyRangesOptions, at?: Moment): Promise<KeyRanges> {
-    return this.#with(at, (view) => keyRanges(this.#values, view, pairs, options))
+    return this.#withView(at, (view) => keyRanges(this.#values, view, pairs, options))
   }
 
   rebuildFilters(signal: Cancellation): Promise<RebuildResult> {
-    return this.#with(undefined, (view) => rebuildFilters(this.#values, view, signal))
+    return this.#withView(undefined, (view) => rebuildFilters(this.#values, view, signal))
   }
 
   stats(): ValueStats {
     return this.#values.stats()
   }
 
-  async #with<T>(at: Moment | undefined, ask: (view: EngineReadView) => Promise<T>): Promise<T> {
+  async #withView<T>(at: Moment | undefined, ask: (view: EngineReadView) => Promise<T>): Promise<T> {
     const view = this.#engine.view(at)
     try {
       return await ask(view)

@@ -73,13 +73,13 @@ export class CurrentManifest {
   }
 
   /** Whether the next edit should start a new manifest. */
-  get isOverdue(): boolean {
+  get isRotationDue(): boolean {
     const { rotationFactor = 4, minRotationBytes = defaultMinRotationBytes } = this.#options
     return this.#log === undefined || this.#log.bytes > Math.max(minRotationBytes, rotationFactor * this.#snapshotBytes)
   }
 
   /** Whether a new manifest with this state would clearly shorten the next open. */
-  isWorthShortening(state: ManifestState): boolean {
+  isWorthRotating(state: ManifestState): boolean {
     if (this.#log === undefined) return false
     const { minRotationBytes = defaultMinRotationBytes } = this.#options
     return this.#log.bytes > Math.max(minRotationBytes * closeRotationShare, closeRotationFactor * snapshotSize(state))

@@ -16,7 +16,7 @@ export function firstEndingAt(tables: readonly TableMeta[], key: Uint8Array): nu
 }
 
 /** Index of the first table that begins after `key`; the number of tables if there is none. */
-export function firstBeginningBehind(tables: readonly TableMeta[], key: Uint8Array): number {
+export function firstStartingAfter(tables: readonly TableMeta[], key: Uint8Array): number {
   let low = 0
   let high = tables.length
   while (low < high) {
@@ -28,7 +28,7 @@ export function firstBeginningBehind(tables: readonly TableMeta[], key: Uint8Arr
 }
 
 /** Index of the first table that begins at or after `key`; the number of tables if there is none. */
-export function firstBeginningAt(tables: readonly TableMeta[], key: Uint8Array): number {
+export function firstStartingAt(tables: readonly TableMeta[], key: Uint8Array): number {
   let low = 0
   let high = tables.length
   while (low < high) {
@@ -45,7 +45,7 @@ export function tablesWithin(
   { start, end }: { readonly start: Uint8Array | undefined; readonly end: Uint8Array | undefined }
 ): readonly TableMeta[] {
   const from = start === undefined ? 0 : firstEndingAt(tables, start)
-  const to = end === undefined ? tables.length : firstBeginningAt(tables, end)
+  const to = end === undefined ? tables.length : firstStartingAt(tables, end)
   return from === 0 && to === tables.length ? tables : tables.slice(from, Math.max(from, to))
 }
 
@@ -53,30 +53,30 @@ export function tablesWithin(
 export class LevelSearch {
   readonly #tables: readonly TableMeta[]
   /** The first and the last key of each table, alternating. */
-  readonly #borders: readonly Uint8Array[]
+  readonly #boundaries: readonly Uint8Array[]
   readonly #heads: KeyHeads
 
   constructor(tables: readonly TableMeta[]) {
     this.#tables = tables
-    this.#borders = tables.flatMap(({ smallest, largest }) => [smallest, largest])
-    this.#heads = KeyHeads.ofKeys(this.#borders)
+    this.#boundaries = tables.flatMap(({ smallest, largest }) => [smallest, largest])
+    this.#heads = KeyHeads.ofKeys(this.#boundaries)
   }
 
   tableFor(key: Uint8Array): TableMeta | undefined {
-    const borders = this.#borders
+    const boundaries = this.#boundaries
     const heads = this.#heads
     heads.locate(key)
     let { low, high } = heads
     const end = high
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareKeys(borders[middle]!, key) < 0) low = middle + 1
+      if (compareKeys(boundaries[middle]!, key) < 0) low = middle + 1
       else high = middle
     }
     // If the first border at or after the key is a table's last key, the key is within that table; if it is a table's
     // first key, only if it equals the key.
     const isLast = (low & 1) === 1
-    const isWithin = isLast || (low < end && compareKeys(borders[low]!, key) === 0)
+    const isWithin = isLast || (low < end && compareKeys(boundaries[low]!, key) === 0)
     return isWithin ? this.#tables[low >>> 1] : undefined
   }
 }

@@ -5,7 +5,7 @@
  * searched keys, no earlier table can match.
  */
 import { compareKeys } from '../format/entry.ts'
-import { firstBeginningBehind } from './level.ts'
+import { firstStartingAfter } from './level.ts'
 import type { TableMeta } from './table-meta.ts'
 
 export class Level0Search {
@@ -32,7 +32,7 @@ export class Level0Search {
   /** The tables that may hold keys in [smallest, largest], newest first; undefined is unbounded. */
   overlapping(smallest: Uint8Array | undefined, largest: Uint8Array | undefined): TableMeta[] {
     const found: number[] = []
-    const end = largest === undefined ? this.#tables.length : firstBeginningBehind(this.#tables, largest)
+    const end = largest === undefined ? this.#tables.length : firstStartingAfter(this.#tables, largest)
     for (let i = end - 1; i >= 0; i--) {
       if (smallest !== undefined && compareKeys(this.#reach[i]!, smallest) < 0) break
       if (smallest === undefined || compareKeys(this.#tables[i]!.largest, smallest) >= 0) found.push(i)

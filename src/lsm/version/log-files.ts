@@ -11,7 +11,7 @@ import { logName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 
 /** Limit on the room that sync() preallocates at a time: see LogWriterOptions. */
-const maxRoomBytes = 256 * 1024
+const maxPreallocatedBytes = 256 * 1024
 
 /**
  * Creates a log in a new file, whose name becomes durable with the first sync.
@@ -22,7 +22,7 @@ export function createLog(fileSystem: FileSystem, directory: string, number: num
   const path = join(directory, logName(number))
   try {
     const syncName = () => fileSystem.syncDirectory(directory)
-    return new LogWriter(fileSystem.open(path, 'create'), number, { previous, syncName, maxRoomBytes })
+    return new LogWriter(fileSystem.open(path, 'create'), number, { previous, syncName, maxPreallocatedBytes: maxPreallocatedBytes })
   } catch (error) {
     throw ioError(`Cannot create ${path}`, error, { path })
   }
@@ -46,7 +46,7 @@ export async function recycleLog(
     // number were then given to another log in the same file, they would be taken for that log's records.
     await fileSystem.syncDirectory(directory)
     const fileBytes = fileSystem.size(path) ?? 0
-    return new LogWriter(fileSystem.open(path, 'update'), number, { fileBytes, maxRoomBytes })
+    return new LogWriter(fileSystem.open(path, 'update'), number, { fileBytes, maxPreallocatedBytes: maxPreallocatedBytes })
   } catch (error) {
     throw ioError(`Cannot recycle log ${oldNumber} as ${path}`, error, { path })
   }

@@ -87,7 +87,7 @@ export async function continueManifest(
   const file = fileSystem.open(join(directory, manifestName(number)), 'update')
   const writer = new LogWriter(file, number, { offset: end })
   try {
-    writeAgain(file, end)
+    rewriteInPlace(file, end)
     await writer.sync()
   } catch (error) {
     writer.close()
@@ -100,7 +100,7 @@ export async function continueManifest(
  * Rewrites the bytes of a file in place. If an earlier sync of them failed, the system may hold them in its cache
  * marked clean, and a mere sync would report success for bytes that are not on the device.
  */
-function writeAgain(file: OpenFile, bytes: number): void {
+function rewriteInPlace(file: OpenFile, bytes: number): void {
   const chunk = new Uint8Array(Math.min(bytes, maxChunkBytes))
   for (let at = 0; at < bytes; ) {
     const count = file.read(chunk.subarray(0, bytes - at), at)

@@ -114,28 +114,28 @@ export class TableCache {
 
   #open(meta: TableMeta): Table {
     const path = join(this.#directory, tableName(meta.number))
-    const file = this.whileOpening(() => openFile(this.#fileSystem, path))
+    const file = this.openWithRetry(() => openFile(this.#fileSystem, path))
     return Table.open(file, meta, this.#blocks)
   }
 
   /** Opens a file; if the process is out of file descriptors, closes unused tables and retries. */
-  whileOpening<T>(open: () => T): T {
+  openWithRetry<T>(open: () => T): T {
     for (;;) {
       try {
         return open()
       } catch (error) {
-        if (!lacksDescriptors(error) || !this.#relieve()) throw error
+        if (!isOutOfDescriptors(error) || !this.#freeDescriptors()) throw error
       }
     }
   }
 
   /** Called after a job has failed: if it ran out of file descriptors, frees some for its next attempt. */
-  relieveAfter(error: unknown): void {
-    if (lacksDescriptors(error)) this.#relieve()
+  freeDescriptorsAfter(error: unknown): void {
+    if (isOutOfDescriptors(error)) this.#freeDescriptors()
   }
 
   /** Closes an eighth of the tables and lowers the limit accordingly; false if all are pinned. */
-  #relieve(): boolean {
+  #freeDescriptors(): boolean {
     const before = this.#entries.size
     this.#maxOpenFiles = Math.max(1, before - Math.max(1, before >>> 3))
     this.#evict()
@@ -166,6 +166,6 @@ function openFile(fileSystem: FileSystem, path: string): OpenFile {
 }
 
 /** The process's or the system's limit: fewer than `maxOpenFiles` tables can be open. */
-function lacksDescriptors(error: unknown): boolean {
+function isOutOfDescriptors(error: unknown): boolean {
   return hasSystemCode((error as Error).cause, 'EMFILE', 'ENFILE')
 }

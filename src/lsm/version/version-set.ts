@@ -172,13 +172,13 @@ export class VersionSet {
   }
 
   /** Rewrites the manifest if that shortens the next open. Calls are queued. @throws LEVEL_IO_ERROR */
-  shorten(): Promise<void> {
-    const shortened = this.#queue.then(async () => {
-      if (this.#failure !== undefined || !this.#manifest.isWorthShortening(this.#state)) return
+  rotateIfWorthwhile(): Promise<void> {
+    const rotated = this.#queue.then(async () => {
+      if (this.#failure !== undefined || !this.#manifest.isWorthRotating(this.#state)) return
       await this.#write(() => this.#rotate(this.#state), { path: this.#manifest.path })
     })
-    this.#queue = shortened.catch(() => undefined)
-    return shortened
+    this.#queue = rotated.catch(() => undefined)
+    return rotated
   }
 
   /** Waits for pending edits. May be called twice. @throws LEVEL_IO_ERROR */
@@ -198,7 +198,7 @@ export class VersionSet {
     const state = builder.build(place)
     await this.#write(async () => {
       await this.#fileSystem.syncDirectory(this.#directory)
-      if (this.#manifest.isOverdue) await this.#rotate(state)
+      if (this.#manifest.isRotationDue) await this.#rotate(state)
       else await this.#manifest.append(complete)
     }, place)
     const old = this.#current

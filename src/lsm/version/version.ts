@@ -10,7 +10,7 @@
  */
 import { compareKeys } from '../format/entry.ts'
 import { levelCount } from '../format/version-edit.ts'
-import { firstBeginningBehind, firstEndingAt, LevelSearch } from './level.ts'
+import { firstStartingAfter, firstEndingAt, LevelSearch } from './level.ts'
 import { Level0Search } from './level0-search.ts'
 import type { TableMeta } from './table-meta.ts'
 
@@ -66,7 +66,7 @@ export class Version {
     const tables = this.tables(level)
     if (level > 0) {
       const from = smallest === undefined ? 0 : firstEndingAt(tables, smallest)
-      const to = largest === undefined ? tables.length : firstBeginningBehind(tables, largest)
+      const to = largest === undefined ? tables.length : firstStartingAfter(tables, largest)
       return tables.slice(from, Math.max(from, to))
     }
     if (tables.length > fewTables) return this.#search0.overlapping(smallest, largest)
@@ -78,7 +78,7 @@ export class Version {
   }
 
   /** A superset of the level-0 tables that may hold `key`, newest first. */
-  youngTablesFor(key: Uint8Array): readonly TableMeta[] {
+  level0TablesFor(key: Uint8Array): readonly TableMeta[] {
     const tables = this.tables(0)
     return tables.length > fewTables ? this.#search0.overlapping(key, key) : tables
   }

@@ -56,7 +56,7 @@ export class Adoption implements BulkIndex {
     return (last === undefined || last.segment instanceof SealedSegment) && !this.#rebuilds.isBuilding
   }
 
-  get isAtRest(): boolean {
+  get isIdle(): boolean {
     return !this.#index().parts.maintenance.isWorkDue
   }
 

@@ -9,7 +9,7 @@
 import { loadHasher } from '../../bloom/hash.ts'
 import { rowMemory } from '../../bloom/kernels/index.ts'
 import type { Document } from '../../model/types.ts'
-import type { JsonForm, Told } from '../byte-scan/json-form.ts'
+import type { JsonForm, AcceptedForm } from '../byte-scan/json-form.ts'
 import type { NotWritten } from '../byte-scan/json-writer.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { IndexParts } from '../index-parts.ts'
@@ -52,7 +52,7 @@ export class BulkSegments {
   ): Promise<BulkSegments> {
     const { seedLo, seedHi, segmentDocuments, tuning } = plan
     const memory = rowMemory()
-    const store = new CheckedStore(new Written(write))
+    const store = new CheckedStore(new WriteOnlyStore(write))
     const context = {
       store,
       documents: noDocuments,
@@ -93,7 +93,7 @@ export class BulkSegments {
     this.#builder.addFlat(ordinal, flat)
   }
 
-  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): Told {
+  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): AcceptedForm {
     return this.#builder.addBytes(ordinal, bytes, offset, length, form)
   }
 
@@ -103,7 +103,7 @@ export class BulkSegments {
   }
 
   /** As addBytes(), for a document among those staged last. REQUIRES: no other call came in between. */
-  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): Told {
+  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): AcceptedForm {
     return this.#builder.addStaged(ordinal, offset, length, form)
   }
 
@@ -141,7 +141,7 @@ const noDocuments = {
 }
 
 /** Passes records on and stores none. */
-class Written implements IndexStore {
+class WriteOnlyStore implements IndexStore {
   readonly #write: (record: IndexWrite) => void
 
   constructor(write: (record: IndexWrite) => void) {

@@ -8,32 +8,32 @@ import type { Document } from '../../model/types.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
 import type { PairList } from '../tune/pair-list.ts'
-import { type JsonForm, type Told, toldForm } from './json-form.ts'
+import { type JsonForm, type AcceptedForm, acceptedForm } from './json-form.ts'
 import type { NotWritten } from './json-writer.ts'
 import { Scanner, type ScanResult } from './scanner.ts'
 import type { SeedOf } from './scanner-paths.ts'
-import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
+import { releaseScanner, type ScannerOwner, acquireScanner, touchScanner } from './scanner-pool.ts'
 
 /** Refusals, less documents scanned since, after which the scanner rests. */
 const maxRefusals = 128
 /** Number of documents it rests for, after which half as many refusals make it rest again. */
-const defaultRest = 2048
+const defaultBackoff = 2048
 /** Documents between two calls of touchScanner(), and between two attempts to get a scanner. */
 const touchDocuments = 256
 
 export class ByteIngest implements ScannerOwner {
   readonly #seedOf: SeedOf
-  readonly #restDocuments: number
+  readonly #backoffDocuments: number
   #scanner: Scanner | undefined
   #refusals = 0
   /** Number of documents not to try. */
-  #rest = 0
+  #backoff = 0
   #untilTouch = 0
   #wantsToLearn = false
 
-  constructor(seedOf: SeedOf, restDocuments = defaultRest) {
+  constructor(seedOf: SeedOf, backoffDocuments = defaultBackoff) {
     this.#seedOf = seedOf
-    this.#restDocuments = restDocuments
+    this.#backoffDocuments = backoffDocuments
   }
 
   /**
@@ -43,7 +43,7 @@ export class ByteIngest implements ScannerOwner {
    * @returns undefined when there is no scanner
    */
   write(segment: OpenSegment, document: Document, isSampled: boolean): Uint8Array | NotWritten | undefined {
-    return this.#rest > 0 ? undefined : this.#scanner?.write(segment, document, isSampled)
+    return this.#backoff > 0 ? undefined : this.#scanner?.write(segment, document, isSampled)
   }
 
   /**
@@ -58,9 +58,9 @@ export class ByteIngest implements ScannerOwner {
     length: number,
     form: JsonForm,
     onPairs?: (pairs: PairList) => void
-  ): Told {
-    if (this.#rest > 0) {
-      this.#rest--
+  ): AcceptedForm {
+    if (this.#backoff > 0) {
+      this.#backoff--
       return false
     }
     if (--this.#untilTouch < 0) this.#touch()
@@ -69,7 +69,7 @@ export class ByteIngest implements ScannerOwner {
     const result = scanner.scan(segment, bytes, offset, length, form, onPairs !== undefined)
     const isAdded = this.#add(segment, scanner, result)
     if (isAdded) onPairs?.(scanner.pairs)
-    return isAdded && toldForm(form, scanner.hasWrappers)
+    return isAdded && acceptedForm(form, scanner.hasWrappers)
   }
 
   /**
@@ -77,18 +77,18 @@ export class ByteIngest implements ScannerOwner {
    * @returns false when add() has to be used for each instead
    */
   stage(bytes: Uint8Array): boolean {
-    if (this.#rest > 0) return false
+    if (this.#backoff > 0) return false
     if (this.#scanner === undefined) this.#touch()
     return this.#scanner?.stage(bytes) === true
   }
 
   /** As add(), for a document among those staged last. REQUIRES: no other call in between, except learn(). */
-  addStaged(segment: OpenSegment, offset: number, length: number, form: JsonForm): Told {
+  addStaged(segment: OpenSegment, offset: number, length: number, form: JsonForm): AcceptedForm {
     if (--this.#untilTouch < 0) this.#touch()
     const scanner = this.#scanner
     if (scanner === undefined) return false
     const isAdded = this.#add(segment, scanner, scanner.scanStaged(segment, offset, length, form))
-    return isAdded && toldForm(form, scanner.hasWrappers)
+    return isAdded && acceptedForm(form, scanner.hasWrappers)
   }
 
   #add(segment: OpenSegment, scanner: Scanner, result: ScanResult): boolean {
@@ -100,7 +100,7 @@ export class ByteIngest implements ScannerOwner {
     this.#wantsToLearn = result === 'unknown'
     if (++this.#refusals >= maxRefusals) {
       this.#refusals = maxRefusals / 2
-      this.#rest = this.#restDocuments
+      this.#backoff = this.#backoffDocuments
     }
     return false
   }
@@ -115,14 +115,14 @@ export class ByteIngest implements ScannerOwner {
     this.#scanner.learn(paths)
   }
 
-  loseScanner(): void {
+  onScannerRevoked(): void {
     this.#scanner?.close()
     this.#scanner = undefined
   }
 
   close(): void {
-    this.loseScanner()
-    giveBackScanner(this)
+    this.onScannerRevoked()
+    releaseScanner(this)
   }
 
   #touch(): void {
@@ -131,7 +131,7 @@ export class ByteIngest implements ScannerOwner {
       touchScanner(this)
       return
     }
-    const module = takeScanner(this)
+    const module = acquireScanner(this)
     if (module !== undefined) this.#scanner = new Scanner(module, this.#seedOf)
   }
 }

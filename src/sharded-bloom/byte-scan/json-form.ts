@@ -16,10 +16,10 @@ export type JsonForm =
 export type RecordForm = Exclude<JsonForm, 'extended' | 'extendedObjectId'>
 
 /** false when the pairs could not be determined from the bytes; otherwise the form in which they may be read again. */
-export type Told = false | RecordForm
+export type AcceptedForm = false | RecordForm
 
 /** @param hasWrappers the bytes were read, and have wrappers */
-export function toldForm(form: JsonForm, hasWrappers: boolean): RecordForm {
+export function acceptedForm(form: JsonForm, hasWrappers: boolean): RecordForm {
   switch (form) {
     case 'extended':
       return hasWrappers ? 'wrapped' : 'json'

@@ -18,7 +18,7 @@ import { objectIdDigits } from '../../model/object-id.ts'
 import { objectIdMarkByte, wrappedMarkByte } from '../../model/record-marks.ts'
 import { type Document, Type, typeOf } from '../../model/types.ts'
 import { defaultFlattenLimits } from '../pairs/flatten.ts'
-import { inheritsNothing, isOfNoClass, isPlainNumber } from './plain.ts'
+import { arePrototypesClean, hasPlainPrototype, isPlainNumber } from './plain.ts'
 import { instantiateScanner, type ScannerModule } from './scanner-module.ts'
 
 const { maxDepth } = defaultFlattenLimits
@@ -61,7 +61,7 @@ export class JsonWriter {
   /** Whether the `_id` is an ObjectId. */
   #hasObjectId = false
   /** Whether there are dates, or other ObjectIds. */
-  #isWrapped = false
+  #hasWrappers = false
 
   constructor(module: ScannerModule) {
     const { constants, u8 } = module
@@ -80,15 +80,15 @@ export class JsonWriter {
    * @throws what a getter of the document throws
    */
   write(document: Document, flags = 0): Uint8Array | NotWritten {
-    if (!inheritsNothing()) return 'notPlain'
+    if (!arePrototypesClean()) return 'notPlain'
     const run = ++this.#run
     this.#count = 0
     this.#numberCount = 0
     this.#texts = ''
     this.#hasRoom = true
     this.#hasObjectId = false
-    this.#isWrapped = false
-    if (!isOfNoClass(document) || !this.#object(document, this.#root, 0)) return this.#hasRoom ? 'notPlain' : 'noRoom'
+    this.#hasWrappers = false
+    if (!hasPlainPrototype(document) || !this.#object(document, this.#root, 0)) return this.#hasRoom ? 'notPlain' : 'noRoom'
     const { functions, constants } = this.#module
     const units = this.#texts.length
     const count = this.#count
@@ -96,8 +96,8 @@ export class JsonWriter {
     if (isFull || units > constants.MAX_TEXT_UNITS || run !== this.#run) return 'noRoom'
     if (units > 0) this.#units.write(this.#texts, 0, 'utf16le')
     this.#texts = ''
-    const mark = this.#isWrapped ? wrappedMarkByte : this.#hasObjectId ? objectIdMarkByte : 0
-    const end = functions.write(mark === 0 ? 0 : 1, count, this.#isWrapped ? flags | constants.WRAPPED : flags)
+    const mark = this.#hasWrappers ? wrappedMarkByte : this.#hasObjectId ? objectIdMarkByte : 0
+    const end = functions.write(mark === 0 ? 0 : 1, count, this.#hasWrappers ? flags | constants.WRAPPED : flags)
     if (end < 0) return end === constants.NOT_PLAIN ? 'notPlain' : 'noRoom'
     if (mark !== 0) this.#u8[constants.INPUT] = mark
     return this.#viewOf(end)
@@ -166,7 +166,7 @@ export class JsonWriter {
     else if (Array.isArray(value)) {
       this.#operations[this.#count++] = piece | constants.BEGIN_ARRAY
       return this.#array(value, node, depth + 1)
-    } else if (isOfNoClass(value)) {
+    } else if (hasPlainPrototype(value)) {
       this.#operations[this.#count++] = piece | constants.BEGIN_OBJECT
       return this.#object(value, node, depth + 1)
     } else return this.#instance(value, piece, depth === 0 && node.key === '_id')
@@ -182,14 +182,14 @@ export class JsonWriter {
       if (Number.isNaN(time)) return false
       this.#operations[this.#count++] = piece | constants.DATE
       this.#numbers[this.#numberCount++] = time
-      this.#isWrapped = true
+      this.#hasWrappers = true
       return true
     }
     if (type !== Type.objectId) return false
     this.#operations[this.#count++] = piece | constants.OBJECT_ID_TEXT
     this.#texts += objectIdDigits(value)
     if (isId && piece !== 0) this.#hasObjectId = true
-    else this.#isWrapped = true
+    else this.#hasWrappers = true
     return true
   }
 

@@ -21,26 +21,26 @@ export function isPlainJson(document: Document): boolean {
 
 /** How the scanner has to read JSON.stringify(document); undefined when it does not hold the document exactly. */
 export function jsonFormOf(document: Document): 'json' | 'objectId' | undefined {
-  if (!inheritsNothing()) return undefined
+  if (!arePrototypesClean()) return undefined
   const id = document._id
   const isObjectId = typeof id === 'object' && id !== null && typeOf(id) === Type.objectId
-  if (!isOfNoClass(document) || !holdsPlain(document, 0, isObjectId)) return undefined
+  if (!hasPlainPrototype(document) || !hasPlainValues(document, 0, isObjectId)) return undefined
   return isObjectId ? 'objectId' : 'json'
 }
 
 /** False when all objects, or arrays, inherit something that JSON.stringify would write or call. */
-export function inheritsNothing(): boolean {
+export function arePrototypesClean(): boolean {
   for (const _ in Object.prototype) return false
   return !('toJSON' in Array.prototype)
 }
 
 /** True for an object without a class: an instance may be more than its keys. */
-export function isOfNoClass(value: object): value is Document {
+export function hasPlainPrototype(value: object): value is Document {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
 
-function holdsPlain(object: Document, depth: number, hasObjectId: boolean): boolean {
+function hasPlainValues(object: Document, depth: number, hasObjectId: boolean): boolean {
   if (depth >= maxDepth) return false
   // Object.prototype has nothing to enumerate, and no other prototype gets here.
   for (const key in object) {
@@ -64,7 +64,7 @@ function isPlainValue(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return isPlainNumber(value)
   if (typeof value !== 'object') return false
   if (Array.isArray(value)) return isPlainArray(value, depth + 1)
-  return isOfNoClass(value) && holdsPlain(value, depth + 1, false)
+  return hasPlainPrototype(value) && hasPlainValues(value, depth + 1, false)
 }
 
 /** Finite, and not −0. */

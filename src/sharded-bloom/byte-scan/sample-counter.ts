@@ -28,20 +28,20 @@ export class SampleCounter implements PairCounter {
     this.members = new Int32Array(buffer, constants.SAMPLE_MEMBERS, MAX_SAMPLE_MEMBERS)
   }
 
-  take(owner: CounterOwner): void {
-    this.release()
+  acquire(owner: CounterOwner): void {
+    this.evictOwner()
     this.#owner = owner
   }
 
-  giveBack(owner: CounterOwner): void {
+  release(owner: CounterOwner): void {
     if (this.#owner === owner) this.#owner = undefined
   }
 
   /** Makes the owner leave: the arrays, or the path numbers, are about to change. */
-  release(): void {
+  evictOwner(): void {
     const owner = this.#owner
     this.#owner = undefined
-    owner?.leave()
+    owner?.detach()
   }
 
   count(

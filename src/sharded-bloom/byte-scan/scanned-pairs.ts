@@ -31,7 +31,7 @@ export class ScannedPairs implements PairList {
 
   /** Replaces the nodes' paths. */
   rename(paths: readonly string[]): void {
-    this.counter.release()
+    this.counter.evictOwner()
     this.paths = paths
   }
 }

@@ -35,7 +35,7 @@ export class ScannerPaths {
   }
 
   /** True when most of the room is taken, perhaps by paths of documents long gone. */
-  get isCrowded(): boolean {
+  get isNearlyFull(): boolean {
     return this.#nodeCount * 2 > this.#module.constants.MAX_NODES
   }
 

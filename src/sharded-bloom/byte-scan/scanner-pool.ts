@@ -10,7 +10,7 @@ const idleMilliseconds = 1000
 
 /** An owner is notified when its scanner is taken away. */
 export interface ScannerOwner {
-  loseScanner(): void
+  onScannerRevoked(): void
 }
 
 interface Lease {
@@ -23,8 +23,8 @@ const leases: Lease[] = []
 const vacant: ScannerModule[] = []
 
 /** Returns an exclusive scanner, in any state; undefined when others use all of them. */
-export function takeScanner(owner: ScannerOwner): ScannerModule | undefined {
-  const module = vacant.pop() ?? (leases.length < maxScanners ? instantiateScanner() : takeAway())
+export function acquireScanner(owner: ScannerOwner): ScannerModule | undefined {
+  const module = vacant.pop() ?? (leases.length < maxScanners ? instantiateScanner() : revokeIdle())
   if (module !== undefined) leases.push({ module, owner, lastUse: performance.now() })
   return module
 }
@@ -35,16 +35,16 @@ export function touchScanner(owner: ScannerOwner): void {
   if (lease !== undefined) lease.lastUse = performance.now()
 }
 
-export function giveBackScanner(owner: ScannerOwner): void {
+export function releaseScanner(owner: ScannerOwner): void {
   const place = leases.findIndex((lease) => lease.owner === owner)
   const [lease] = place < 0 ? [] : leases.splice(place, 1)
   if (lease !== undefined) vacant.push(lease.module)
 }
 
-function takeAway(): ScannerModule | undefined {
+function revokeIdle(): ScannerModule | undefined {
   const longest = leases.reduce((a, b) => (a.lastUse <= b.lastUse ? a : b))
   if (performance.now() - longest.lastUse < idleMilliseconds) return undefined
   leases.splice(leases.indexOf(longest), 1)
-  longest.owner.loseScanner()
+  longest.owner.onScannerRevoked()
   return longest.module
 }

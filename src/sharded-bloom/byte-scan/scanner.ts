@@ -102,7 +102,7 @@ export class Scanner implements ScannedDocument {
   write(segment: OpenSegment, document: Document, isSampled: boolean): Uint8Array | NotWritten | undefined {
     this.#written = undefined
     const { SCANNED, TRACED } = this.#constants
-    const scans = this.#follow(segment)
+    const scans = this.#syncTo(segment)
     const written = this.#writer?.write(document, scans ? (isSampled ? SCANNED | TRACED : SCANNED) : 0)
     if (scans && typeof written === 'object') this.#written = written
     return written
@@ -124,7 +124,7 @@ export class Scanner implements ScannedDocument {
     let result: number
     if (bytes === this.#written && segment === this.#segment) result = this.#functions.scannedPairs()
     else {
-      if (length > constants.MAX_INPUT - maxMarkBytes || !this.#follow(segment)) return 'refused'
+      if (length > constants.MAX_INPUT - maxMarkBytes || !this.#syncTo(segment)) return 'refused'
       // Creating a view costs more than copying the bytes of a mark.
       const isWhole = offset + length === bytes.length && offset <= maxMarkBytes
       this.#u8.set(isWhole ? bytes : bytes.subarray(offset, offset + length), constants.INPUT)
@@ -132,9 +132,9 @@ export class Scanner implements ScannedDocument {
       result = this.#functions.scan(isWhole ? offset : 0, length, flags)
     }
     this.#written = undefined
-    const told = this.#take(segment, result)
-    if (isSampled && told === 'scanned') this.pairs.fill(this.#functions.tracedCount(), length)
-    return told
+    const outcome = this.#take(segment, result)
+    if (isSampled && outcome === 'scanned') this.pairs.fill(this.#functions.tracedCount(), length)
+    return outcome
   }
 
   /**
@@ -150,7 +150,7 @@ export class Scanner implements ScannedDocument {
 
   /** As scan(), for a document among those staged last. REQUIRES: no other call in between. */
   scanStaged(segment: OpenSegment, offset: number, length: number, form: JsonForm): ScanResult {
-    if (!this.#follow(segment)) return 'refused'
+    if (!this.#syncTo(segment)) return 'refused'
     return this.#take(segment, this.#functions.scanAmong(offset, length, this.#flagsOf(form)))
   }
 
@@ -167,7 +167,7 @@ export class Scanner implements ScannedDocument {
 
   /** Releases the memory for another scanner. */
   close(): void {
-    this.pairs.counter.release()
+    this.pairs.counter.evictOwner()
   }
 
   /** Registers paths, as far as there is room. */
@@ -191,7 +191,7 @@ export class Scanner implements ScannedDocument {
   }
 
   /** Brings the memory up to date with the segment; returns false when that is impossible. */
-  #follow(segment: OpenSegment): boolean {
+  #syncTo(segment: OpenSegment): boolean {
     if (segment !== this.#segment) this.#begin(segment)
     const pairs = segment.privatePairs()
     while (!this.#isRefused && this.#registered < pairs.length) {
@@ -205,7 +205,7 @@ export class Scanner implements ScannedDocument {
 
   #begin(segment: OpenSegment): void {
     const { SIGNATURE, MAX_PAIRS } = this.#constants
-    if (this.#paths.isCrowded) this.#forgetPaths()
+    if (this.#paths.isNearlyFull) this.#forgetPaths()
     this.#segment = segment
     this.#registered = 0
     this.#textBytes = 0

@@ -169,12 +169,12 @@ export class Flattener {
         this.#array(value as readonly unknown[], node, depth, irregular)
         return
       default:
-        this.#rare(value, type, node, depth, irregular)
+        this.#nonJson(value, type, node, depth, irregular)
     }
   }
 
   /** Handles values that JSON cannot represent. */
-  #rare(value: unknown, type: TypeCode, node: PathNode, depth: number, irregular: boolean): void {
+  #nonJson(value: unknown, type: TypeCode, node: PathNode, depth: number, irregular: boolean): void {
     switch (type) {
       case Type.undefined:
       case Type.unsupported: {
@@ -278,13 +278,13 @@ function badValue(path: string, message: string): PetalError {
 
 function tooDeep(value: object, path: string, maxDepth: number): PetalError {
   const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
-  return reachesItself(value)
+  return hasCycle(value)
     ? badValue(shown, 'A document that contains itself cannot be stored')
     : badValue(shown, `A document nested deeper than ${maxDepth} levels cannot be stored`)
 }
 
 /** Looks for a cycle in the first levels below `start`; runs only after a document has been rejected. */
-function reachesItself(start: object): boolean {
+function hasCycle(start: object): boolean {
   const onPath = new Set<object>()
   let budget = 10_000
   const visit = (value: unknown): boolean => {

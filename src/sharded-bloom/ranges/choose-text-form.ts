@@ -18,11 +18,11 @@ const maxTemplate = 2 * maxPrefix
 /**
  * @param texts in document order, at least one
  * @param isGrowing each text is at or above the one before
- * @param doGrow they grow, or nearly
+ * @param isNearlyGrowing they grow, or nearly
  */
-export function chooseTextForm(texts: readonly string[], isGrowing: boolean, doGrow: boolean): TextForm {
+export function chooseTextForm(texts: readonly string[], isGrowing: boolean, isNearlyGrowing: boolean): TextForm {
   const common = commonPrefix(isGrowing ? [texts[0]!, texts.at(-1)!] : texts)
-  const longest = doGrow ? Math.max(0, common.length - prefixSlack) : common.length
+  const longest = isNearlyGrowing ? Math.max(0, common.length - prefixSlack) : common.length
   const pattern = patternOf(texts)
   const enough = Math.min(pattern.length, common.length + tellingCharacters)
   let from = 0

@@ -5,7 +5,7 @@
  * little-endian) and the row's stored form (row-codec.ts); then the keys of its documents, see decodeKeys().
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import type { Room } from '../records/room.ts'
+import type { ScratchArena } from '../records/scratch-arena.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import { decodeRow } from '../segment/row-codec.ts'
 import type { OpenColumn } from './open-column.ts'
@@ -22,17 +22,17 @@ export function* encodeColumnChunk(
   columns: readonly OpenColumn[],
   place: ChunkPlace,
   memory: RowMemory,
-  room: Room
+  arena: ScratchArena
 ): Generator<undefined, Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
   for (const column of columns) {
-    const part = encodeColumn(column, place, memory, room)
+    const part = encodeColumn(column, place, memory, arena)
     parts.push(part)
     length += part.length
     yield
   }
-  const record = room.take(length)
+  const record = arena.take(length)
   let offset = 0
   for (const part of parts) {
     record.set(part, offset)
@@ -41,7 +41,7 @@ export function* encodeColumnChunk(
   return record
 }
 
-function encodeColumn(column: OpenColumn, place: ChunkPlace, memory: RowMemory, room: Room): Uint8Array {
+function encodeColumn(column: OpenColumn, place: ChunkPlace, memory: RowMemory, arena: ScratchArena): Uint8Array {
   const { kernels, u8, u32 } = memory
   const { first, documents, rowBytes } = place
   const row = memory.push(rowBytes)
@@ -56,7 +56,7 @@ function encodeColumn(column: OpenColumn, place: ChunkPlace, memory: RowMemory, 
   }
   end = writeRow(row, place, end, memory)
   end += kernels.encodeKeys(keys, count, end)
-  const bytes = room.copyOf(u8.subarray(out, end))
+  const bytes = arena.copyOf(u8.subarray(out, end))
   memory.pop(row)
   return bytes
 }

@@ -20,7 +20,7 @@ export type Side = 'upper' | 'lower'
  * ANDed ranges of one type on one path, as columns are queried. Every document of a column has one value, which is
  * within all of the ranges or not.
  */
-export class AskedRange {
+export class QueryRange {
   readonly path: string
   readonly type: Range['type']
   readonly #ranges: readonly Range[]

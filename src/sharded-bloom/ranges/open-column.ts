@@ -15,7 +15,7 @@ import { frameBytes } from '../segment/row-cache.ts'
 import { allGroups, groupDocumentsOf, groupsBetween } from '../segment/upper-level.ts'
 import { type Direction, stepOf, valueOfKey } from './column-order.ts'
 import type { ColumnSpec } from './column-spec.ts'
-import { type AskedRange, type Interval, isEmpty, type Side } from './interval.ts'
+import { type QueryRange, type Interval, isEmpty, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 
 /** Positions whose keys share a frame; fewer in shorter segments. */
@@ -192,7 +192,7 @@ export class OpenColumn implements RangeColumn {
     return Float64Array.from(keys).sort()
   }
 
-  groups(range: AskedRange): number {
+  groups(range: QueryRange): number {
     if (this.outside.count > 0) return allGroups
     const interval = range.interval(this.spec, 'upper')
     if (this.#misses(interval)) return 0
@@ -204,14 +204,14 @@ export class OpenColumn implements RangeColumn {
     return groups
   }
 
-  isExact({ type }: AskedRange): boolean {
+  isExact({ type }: QueryRange): boolean {
     // Texts may share a key.
     return this.outside.count === 0 && type !== Type.string
   }
 
   load(): void {}
 
-  select(range: AskedRange, side: Side, out: number, { from, length }: RowPart): Selection {
+  select(range: QueryRange, side: Side, out: number, { from, length }: RowPart): Selection {
     const interval = range.interval(this.spec, side)
     if (this.#misses(interval)) return 'none'
     const { kernels } = this.#memory

@@ -38,7 +38,7 @@ export class OpenColumns {
   }
 
   get all(): readonly OpenColumn[] {
-    this.#settle()
+    this.#restoreIfPending()
     return this.#columns
   }
 
@@ -72,7 +72,7 @@ export class OpenColumns {
    * @param irregularKeys top-level keys below which the document is irregular
    */
   addKeys(position: number, keys: Float64Array, counts: Uint8Array, irregularKeys: readonly string[]): void {
-    this.#settle()
+    this.#restoreIfPending()
     for (let i = 0; i < this.#columns.length; i++) {
       const count = counts[i]!
       if (count === 0) continue
@@ -87,7 +87,7 @@ export class OpenColumns {
     for (const column of this.#columns) column.free()
   }
 
-  #settle(): void {
+  #restoreIfPending(): void {
     const restore = this.#restore
     if (restore === undefined) return
     this.#restore = undefined

@@ -20,7 +20,7 @@ import { ColumnKeys, framesOfKeys } from './column-keys.ts'
 import { type Direction, stepOf, valueOfKey } from './column-order.ts'
 import type { StoredColumn } from './column-record.ts'
 import { countWhile } from './count-while.ts'
-import { type AskedRange, type Interval, isEmpty, type Side } from './interval.ts'
+import { type QueryRange, type Interval, isEmpty, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 import { groupPositions } from './seal-column.ts'
 
@@ -112,7 +112,7 @@ export class SealedColumn implements RangeColumn {
     }
   }
 
-  groups(range: AskedRange): number {
+  groups(range: QueryRange): number {
     if (this.record.outside !== NO_DOCUMENT) return allGroups
     const interval = range.interval(this.record, 'upper')
     if (this.#shortcut(interval) === 'none') return 0
@@ -131,7 +131,7 @@ export class SealedColumn implements RangeColumn {
     return false
   }
 
-  load(range: AskedRange): void | Promise<void> {
+  load(range: QueryRange): void | Promise<void> {
     const pending: Promise<void>[] = []
     const add = (loading: void | Promise<void>): void => {
       if (loading !== undefined) pending.push(loading)
@@ -155,7 +155,7 @@ export class SealedColumn implements RangeColumn {
     return pending
   }
 
-  select(range: AskedRange, side: Side, out: number, part: RowPart): Selection {
+  select(range: QueryRange, side: Side, out: number, part: RowPart): Selection {
     this.rowsRead = 0
     // What upper's interval excludes has not been loaded; lower's interval is part of it.
     if (this.#shortcut(range.interval(this.record, 'upper')) === 'none') return 'none'

@@ -77,7 +77,7 @@ export class Rebuilds {
   }
 
   /** Resolves when no deletion is in progress. */
-  settle(): Promise<void> {
+  whenIdle(): Promise<void> {
     return this.#clearing
   }
 

@@ -6,7 +6,7 @@ import { throwIfAborted } from '../../model/errors.ts'
 import { breathe, nextTurn, runInSlices } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
-import type { JsonForm, Told } from '../byte-scan/json-form.ts'
+import type { JsonForm, AcceptedForm } from '../byte-scan/json-form.ts'
 import type { NotWritten } from '../byte-scan/json-writer.ts'
 import type { SeedOf } from '../byte-scan/scanner-paths.ts'
 import { StoredIngest } from '../byte-scan/stored-ingest.ts'
@@ -39,7 +39,7 @@ export interface SegmentBuilding {
   readonly flatten: (document: Document) => FlatDocument
   /** undefined when the index's hash is not the scanner's. */
   readonly scannerSeed: SeedOf | undefined
-  readonly createOpen: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
+  readonly createOpenSegment: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
 }
 
 /** Size of a sample: runs spread over the segment, and documents per run. */
@@ -105,7 +105,7 @@ export class SegmentBuilder {
    * @param left number of documents up to `to`
    */
   async begin(firstOrdinal: number, next: number, to: number, left: number, signal?: AbortSignal): Promise<void> {
-    const { geometry, createOpen } = this.#building
+    const { geometry, createOpenSegment: createOpen } = this.#building
     const { segmentDocuments } = geometry
     const end = left <= segmentDocuments ? to : next + Math.floor((to - next) * (segmentDocuments / left))
     const documents = Math.min(left, segmentDocuments)
@@ -137,11 +137,11 @@ export class SegmentBuilder {
   }
 
   /** As DocumentIndex.addBytes(). */
-  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm): Told {
+  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm): AcceptedForm {
     const segment = this.#segment!
-    const told = this.#byteIngest?.add(segment, bytes, offset, length, form) ?? false
-    if (told !== false) this.#added(segment, ordinal)
-    return told
+    const accepted = this.#byteIngest?.add(segment, bytes, offset, length, form) ?? false
+    if (accepted !== false) this.#added(segment, ordinal)
+    return accepted
   }
 
   /** Accepts the bytes of several documents; see ByteIngest.stage(). */
@@ -150,11 +150,11 @@ export class SegmentBuilder {
   }
 
   /** As addBytes(), for a document among those staged last. */
-  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): Told {
+  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): AcceptedForm {
     const segment = this.#segment!
-    const told = this.#byteIngest?.addStaged(segment, offset, length, form) ?? false
-    if (told !== false) this.#added(segment, ordinal)
-    return told
+    const accepted = this.#byteIngest?.addStaged(segment, offset, length, form) ?? false
+    if (accepted !== false) this.#added(segment, ordinal)
+    return accepted
   }
 
   /** As DocumentIndex.write(). */
@@ -260,14 +260,14 @@ export class SegmentBuilder {
     const runs = documents <= sampleRuns * documentsOfRun ? 1 : sampleRuns
     const perRun = (sampleRuns * documentsOfRun) / runs
     const sampler = new Sampler()
-    const { createOpen, tuning, readStored } = this.#building
+    const { createOpenSegment: createOpen, tuning, readStored } = this.#building
     const sampled = createOpen(from, initialParameters(tuning()))
     let sliceStart = performance.now()
     try {
       for (let run = 0; run < runs; run++) {
         const begin = from + Math.floor(((to - from) * run) / runs)
         const end = from + Math.floor(((to - from) * (run + 1)) / runs)
-        for await (const stored of upTo(perRun, readStored(begin, end))) {
+        for await (const stored of takeFirst(perRun, readStored(begin, end))) {
           this.#ingest.add(sampled, stored, sampler)
           // The range has more documents than the average suggested.
           if (sampled.isFull) return sampler
@@ -283,7 +283,7 @@ export class SegmentBuilder {
 }
 
 /** Yields the first `count` documents of the runs. */
-async function* upTo(count: number, runs: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<StoredDocument> {
+async function* takeFirst(count: number, runs: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<StoredDocument> {
   let left = count
   for await (const run of runs) {
     for (const stored of run) {

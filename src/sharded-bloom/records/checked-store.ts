@@ -13,7 +13,7 @@ import { breathe } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { checksum } from './checksum.ts'
 import { IndexArea } from './index-keys.ts'
-import { Room } from './room.ts'
+import { ScratchArena } from './scratch-arena.ts'
 
 const checksumBytes = 4
 /** Checksums of more bytes than this are computed in slices. */
@@ -37,23 +37,23 @@ export class CheckedStore implements IndexStore {
     let bytes = 0
     for (const { value } of operations) bytes += value?.length ?? 0
     if (bytes > bytesAtOnce) return this.#writeInSlices(operations)
-    const room = new Room()
-    const written = this.#store.write(operations.map((operation) => checked(operation, room)))
-    room.close()
+    const arena = new ScratchArena()
+    const written = this.#store.write(operations.map((operation) => checked(operation, arena)))
+    arena.close()
     return written
   }
 
   async #writeInSlices(operations: readonly IndexWrite[]): Promise<void> {
-    const room = new Room()
+    const arena = new ScratchArena()
     const writes: IndexWrite[] = []
     let sliceStart = performance.now()
     for (const operation of operations) {
-      writes.push(checked(operation, room))
+      writes.push(checked(operation, arena))
       const slice = breathe(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
     }
     const written = this.#store.write(writes)
-    room.close()
+    arena.close()
     await written
   }
 
@@ -73,13 +73,13 @@ export class CheckedStore implements IndexStore {
   }
 }
 
-function checked({ key, value }: IndexWrite, room: Room): IndexWrite {
-  return { key, value: value === undefined ? undefined : withChecksum(key, value, room) }
+function checked({ key, value }: IndexWrite, arena: ScratchArena): IndexWrite {
+  return { key, value: value === undefined ? undefined : withChecksum(key, value, arena) }
 }
 
-function withChecksum(key: Uint8Array, content: Uint8Array, room: Room): Uint8Array {
+function withChecksum(key: Uint8Array, content: Uint8Array, arena: ScratchArena): Uint8Array {
   const { length } = content
-  const stored = room.take(length + checksumBytes)
+  const stored = arena.take(length + checksumBytes)
   stored.set(content)
   const sum = recordChecksum(key, content)
   stored[length] = sum

@@ -2,7 +2,7 @@
  * The index of a collection whose ordinals come in any order and are reused when a document is written again.
  *
  * Segments are built from documents in ordinal order, whatever the gaps between them. Later versions are indexed in
- * memory, in the order of their arrival (recent.ts); when they have become many (policy.ts), the segments whose
+ * memory, in the order of their arrival (recent-versions.ts); when they have become many (policy.ts), the segments whose
  * ordinals they touch are rebuilt together with them.
  *
  * Invariants:
@@ -16,7 +16,7 @@
 
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
-import type { JsonForm, Told } from '../byte-scan/json-form.ts'
+import type { JsonForm, AcceptedForm } from '../byte-scan/json-form.ts'
 import type {
   DocumentIndex,
   DocumentSource,
@@ -36,7 +36,7 @@ import { ShardedIndex } from '../sharded-index.ts'
 import type { ShardedIndexOptions } from '../sharded-index-options.ts'
 import type { StoredChoice } from '../tune/stored-choice.ts'
 import { isMergeDue, isWorthMergingOnClose, spanOf } from './policy.ts'
-import { type DocumentsAt, Recent } from './recent.ts'
+import { type DocumentsAt, RecentVersions } from './recent-versions.ts'
 import { ScatteredView } from './scattered-view.ts'
 
 export interface ScatteredIndexOptions extends ShardedIndexOptions {
@@ -55,7 +55,7 @@ export class ScatteredIndex implements DocumentIndex {
   readonly #built: ShardedIndex
   onMaintenanceDue: (() => Promise<void>) | undefined
   /** The last one takes new versions; those before it are being merged. */
-  #recent: Recent[] = []
+  #recent: RecentVersions[] = []
   /** Ordinals with a mark in the store. */
   #marked = new Set<number>()
   #isOpen = false
@@ -76,10 +76,10 @@ export class ScatteredIndex implements DocumentIndex {
   }
 
   async open(nextVersion: number, documents: number): Promise<void> {
-    const isOtherwise = await this.#isAskedForOtherwise()
+    const hasChangedOptions = await this.#hasChangedOptions()
     await this.#built.open(0, 0)
     try {
-      await this.#openMarked(nextVersion, documents, isOtherwise)
+      await this.#openMarked(nextVersion, documents, hasChangedOptions)
     } catch (error) {
       for (const recent of this.#recent) recent.retire()
       this.#built.discard()
@@ -89,9 +89,9 @@ export class ScatteredIndex implements DocumentIndex {
 
   /**
    * Re-reads what was written since the segments were built.
-   * @param isOtherwise the index starts over, because the caller chose other options than the stored ones
+   * @param hasChangedOptions the index starts over, because the caller chose other options than the stored ones
    */
-  async #openMarked(nextVersion: number, documents: number, isOtherwise: boolean): Promise<void> {
+  async #openMarked(nextVersion: number, documents: number, hasChangedOptions: boolean): Promise<void> {
     this.#isOpen = true
     for await (const [key] of this.#options.store.scan(...indexRange(IndexArea.written))) {
       const ordinal = ordinalOf(key)
@@ -102,7 +102,7 @@ export class ScatteredIndex implements DocumentIndex {
     this.#recent = [recent]
     await this.#recover(recent, nextVersion - this.#marked.size)
     if (this.liveCount() === documents) return
-    if (isOtherwise) this.#recovered = documents
+    if (hasChangedOptions) this.#recovered = documents
     else this.#damage.push(`The index holds ${this.liveCount()} documents live, the store has ${documents}`)
     await this.#rebuildNow(nextVersion, undefined)
   }
@@ -115,7 +115,7 @@ export class ScatteredIndex implements DocumentIndex {
     this.#current.add(version, flat)
   }
 
-  addBytes(version: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): Told {
+  addBytes(version: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): AcceptedForm {
     return this.#current.addBytes(version, bytes, offset, length, form)
   }
 
@@ -209,7 +209,7 @@ export class ScatteredIndex implements DocumentIndex {
     }
   }
 
-  get #current(): Recent {
+  get #current(): RecentVersions {
     return this.#recent.at(-1)!
   }
 
@@ -226,21 +226,21 @@ export class ScatteredIndex implements DocumentIndex {
   }
 
   /** Whether the stored index is sound but rebuilt, because the caller chose another segment size or hash. */
-  async #isAskedForOtherwise(): Promise<boolean> {
+  async #hasChangedOptions(): Promise<boolean> {
     const stored = await new CheckedStore(this.#options.store).get(indexKey(IndexArea.header))
     return decodeHeader(stored, this.#options).header === undefined && decodeHeader(stored, {}).header !== undefined
   }
 
   /** Opens an empty set of recent versions, with the parameters that tune() chose, if it did. */
-  async #openRecent(firstVersion: number): Promise<Recent> {
+  async #openRecent(firstVersion: number): Promise<RecentVersions> {
     const options = { ...this.#built.tuning, cacheBytes: cacheBytesOfRecent }
-    const recent = await Recent.open(options, firstVersion, this.#options.documentsAt)
+    const recent = await RecentVersions.open(options, firstVersion, this.#options.documentsAt)
     recent.onMaintenanceDue = async () => this.onMaintenanceDue?.()
     return recent
   }
 
   /** Indexes the marked documents again, as versions from `version` on. */
-  async #recover(recent: Recent, version: number): Promise<void> {
+  async #recover(recent: RecentVersions, version: number): Promise<void> {
     const ordinals = [...this.#marked].sort((a, b) => a - b)
     let next = version
     let sliceStart = performance.now()

@@ -7,7 +7,7 @@
 import type { PairExpression } from '../../model/pairs.ts'
 import type { IndexView, SegmentCandidates } from '../document-index.ts'
 import type { ShardedView } from '../view.ts'
-import type { RecentView } from './recent.ts'
+import type { RecentView } from './recent-versions.ts'
 
 /** Candidates among the recent versions, ascending. */
 interface Found {

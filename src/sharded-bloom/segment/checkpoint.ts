@@ -12,7 +12,7 @@ import type { IndexStore } from '../document-index.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
 import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from '../ranges/column-chunk.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
-import type { Room } from '../records/room.ts'
+import type { ScratchArena } from '../records/scratch-arena.ts'
 import type { Geometry } from './geometry.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { SegmentRecord } from './segment-record.ts'
@@ -28,14 +28,14 @@ export function* chunkWrites(
   memory: RowMemory,
   from: number,
   to: number,
-  room: Room
+  arena: ScratchArena
 ): Generator<TailWrite | undefined> {
   const first = segment.firstOrdinal
   // The segment record that follows needs them.
   yield* segment.pairTexts.addSteps(segment.table.pairs)
   for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
     const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
-    yield* segment.tail.chunkWrites(first, chunk, documents, room)
+    yield* segment.tail.chunkWrites(first, chunk, documents, arena)
     yield {
       key: indexKey(IndexArea.chunkPrivate, first, chunk),
       value: segment.privateRows.encodeChunk(chunk, documents)
@@ -43,7 +43,7 @@ export function* chunkWrites(
     if (segment.columnSpecs.length > 0) {
       yield {
         key: indexKey(IndexArea.chunkColumns, first, chunk),
-        value: yield* encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents), memory, room)
+        value: yield* encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents), memory, arena)
       }
     }
   }

@@ -47,37 +47,37 @@ export class EarlySeals {
 
   /**
    * Call before rows are added: has others' segments sealed while memory is short. Returns a promise only then.
-   * @param asking its own segment is spared; it does not wait while its segment is being sealed
+   * @param requester its own segment is spared; it does not wait while its segment is being sealed
    */
-  makeRoom(asking?: EarlySealer): Promise<void> | undefined {
-    if (!this.#isShort || (asking !== undefined && this.#sealing.has(asking))) return undefined
-    return this.#sealOthers(asking)
+  makeRoom(requester?: EarlySealer): Promise<void> | undefined {
+    if (!this.#isMemoryShort || (requester !== undefined && this.#sealing.has(requester))) return undefined
+    return this.#sealOthers(requester)
   }
 
-  get #isShort(): boolean {
+  get #isMemoryShort(): boolean {
     const low = this.#memory.frames * lowShare
     // Summing up what caches hold only when it matters: there may be thousands of them.
     return this.#memory.freeFrames < low && this.#memory.availableFrames < low
   }
 
-  async #sealOthers(asking: EarlySealer | undefined): Promise<void> {
-    while (this.#isShort) {
-      const sealer = this.#next(asking)
+  async #sealOthers(requester: EarlySealer | undefined): Promise<void> {
+    while (this.#isMemoryShort) {
+      const sealer = this.#next(requester)
       if (sealer === undefined) return
       this.#sealing.add(sealer)
-      await within(longestWait, sealer.sealEarly())
+      await withTimeout(longestWait, sealer.sealEarly())
       this.#sealing.delete(sealer)
     }
   }
 
-  #next(asking: EarlySealer | undefined): EarlySealer | undefined {
-    for (const sealer of this.#sealers) if (sealer !== asking && sealer.canSealEarly) return sealer
+  #next(requester: EarlySealer | undefined): EarlySealer | undefined {
+    for (const sealer of this.#sealers) if (sealer !== requester && sealer.canSealEarly) return sealer
     return undefined
   }
 }
 
 /** @param milliseconds the longest wait */
-function within(milliseconds: number, promise: Promise<void>): Promise<void> {
+function withTimeout(milliseconds: number, promise: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds)
     const end = (): void => {

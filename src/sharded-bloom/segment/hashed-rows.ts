@@ -57,7 +57,7 @@ export class HashedRows {
         this.#young.beginDocument(position)
         return
       }
-      this.#growUp(this.#young)
+      this.#promote(this.#young)
     }
     if (position % this.#geometry.chunkDocuments === 0) this.#addChunk()
     if (position % blockDocuments === 0) this.#signatures.fill(0)
@@ -172,7 +172,7 @@ export class HashedRows {
       }
       return
     }
-    this.#endYouth()
+    this.#discardYoung()
     for (const chunk of frames) {
       const addresses = this.#addChunk()
       const { u8 } = this.#memory
@@ -207,15 +207,15 @@ export class HashedRows {
   }
 
   /** Turns the signatures into rows. */
-  #growUp(young: YoungRows): void {
+  #promote(young: YoungRows): void {
     this.#addChunk()
-    this.#endYouth()
+    this.#discardYoung()
     for (let from = 0; from < this.#documents; from += blockDocuments) {
       this.#transpose(from / blockDocuments, young.signatures(from, from + blockDocuments))
     }
   }
 
-  #endYouth(): void {
+  #discardYoung(): void {
     this.#young = undefined
     this.#signatures = new Uint32Array(blockDocuments * this.#signatureWords)
   }

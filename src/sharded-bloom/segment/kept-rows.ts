@@ -8,7 +8,7 @@ import type { RowMemory } from '../../bloom/kernels/index.ts'
 /** Maximum number of kept rows, 8 KiB each. */
 export const maxKeptRows = 16
 /** A row is kept when it is requested again with fewer requests for other unkept rows in between. */
-const maxAskedSlots = 64
+const maxRecentSlots = 64
 /** Frames of row memory left free for others. */
 const spareFrames = 1024
 
@@ -18,7 +18,7 @@ export interface KeptRow {
   readonly address: number
   /** Number of leading chunks that are decoded; whoever decodes more updates it. */
   chunks: number
-  isAsked: boolean
+  isReferenced: boolean
 }
 
 export class KeptRows {
@@ -26,8 +26,8 @@ export class KeptRows {
   readonly #rows: KeptRow[] = []
   #hand = 0
   /** The last requested slots that are not kept, a ring. */
-  readonly #asked = new Int32Array(maxAskedSlots).fill(-1)
-  #askedCount = 0
+  readonly #recentSlots = new Int32Array(maxRecentSlots).fill(-1)
+  #recentCount = 0
 
   constructor(memory: RowMemory) {
     this.#memory = memory
@@ -37,10 +37,10 @@ export class KeptRows {
   find(slot: number): KeptRow | undefined {
     for (const row of this.#rows) {
       if (row.slot !== slot) continue
-      row.isAsked = true
+      row.isReferenced = true
       return row
     }
-    return this.#isAskedAgain(slot) ? this.#keep(slot) : undefined
+    return this.#isRequestedAgain(slot) ? this.#keep(slot) : undefined
   }
 
   /** Frees the row memory. */
@@ -49,32 +49,32 @@ export class KeptRows {
     this.#rows.length = 0
   }
 
-  #isAskedAgain(slot: number): boolean {
-    if (this.#asked.includes(slot)) return true
-    this.#asked[this.#askedCount++ % maxAskedSlots] = slot
+  #isRequestedAgain(slot: number): boolean {
+    if (this.#recentSlots.includes(slot)) return true
+    this.#recentSlots[this.#recentCount++ % maxRecentSlots] = slot
     return false
   }
 
   #keep(slot: number): KeptRow | undefined {
     if (this.#rows.length < maxKeptRows) {
       if (this.#memory.freeFrames <= spareFrames) return undefined
-      const row: KeptRow = { slot, address: this.#memory.allocate(), chunks: 0, isAsked: false }
+      const row: KeptRow = { slot, address: this.#memory.allocate(), chunks: 0, isReferenced: false }
       this.#rows.push(row)
       return row
     }
-    const row = this.#unasked()
+    const row = this.#nextVictim()
     row.slot = slot
     row.chunks = 0
     return row
   }
 
   /** Advances the hand to a row to evict. */
-  #unasked(): KeptRow {
+  #nextVictim(): KeptRow {
     for (;;) {
       const row = this.#rows[this.#hand]!
       this.#hand = (this.#hand + 1) % maxKeptRows
-      if (!row.isAsked) return row
-      row.isAsked = false
+      if (!row.isReferenced) return row
+      row.isReferenced = false
     }
   }
 }

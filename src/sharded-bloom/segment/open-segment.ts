@@ -234,7 +234,7 @@ export class OpenSegment implements Segment {
   }
 
   /** Narrows nothing: there is at most one open segment, so the saving would not matter. */
-  narrowed(_location: HashedLocation, groups: number): number {
+  narrowGroups(_location: HashedLocation, groups: number): number {
     return groups
   }
 

@@ -11,7 +11,7 @@
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
-import { Room } from '../records/room.ts'
+import { ScratchArena } from '../records/scratch-arena.ts'
 import type { RowPart } from './and-groups.ts'
 import type { Geometry } from './geometry.ts'
 import { type KeptRow, KeptRows } from './kept-rows.ts'
@@ -222,7 +222,7 @@ export class PrivateRows {
     const { chunkRowBytes } = this.#geometry
     const documents = this.#documents - this.#partDocuments
     const pieces: Uint8Array[] = []
-    const room = new Room()
+    const arena = new ScratchArena()
     const ends = new Uint32Array(this.#count)
     const framesAt = this.#memory.push(this.#frames.byteLength)
     u32.set(this.#frames, framesAt >>> 2)
@@ -233,14 +233,14 @@ export class PrivateRows {
       const out = this.#memory.push(slots * (3 + chunkRowBytes))
       const frames = framesAt + 4 * (from / lanes)
       const written = kernels.encodeLanes(frames, slots, documents, chunkRowBytes, out, endsAt, length)
-      pieces.push(room.copyOf(u8.subarray(out, out + written)))
+      pieces.push(arena.copyOf(u8.subarray(out, out + written)))
       ends.set(u32.subarray(endsAt >>> 2, (endsAt >>> 2) + slots), from)
       length += written
       this.#memory.pop(endsAt)
     }
     this.#memory.pop(framesAt)
     this.#parts.push(PrivateChunk.join(pieces, ends, documents))
-    room.close()
+    arena.close()
     this.#isInFrames = true
   }
 

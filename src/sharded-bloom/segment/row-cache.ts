@@ -74,7 +74,7 @@ export class RowCache implements FrameHolder {
   }
 
   /** Pins a cached frame for the current evaluation. @returns whether it is cached */
-  hold(owner: FrameOwner, frame: number): boolean {
+  pin(owner: FrameOwner, frame: number): boolean {
     const slot = owner.slots[frame]! - 1
     if (slot < 0) return false
     this.#slots[slot]!.evaluation = this.#evaluation

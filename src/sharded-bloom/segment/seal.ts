@@ -13,7 +13,7 @@ import type { IndexStore, IndexWrite } from '../document-index.ts'
 import type { StoredColumn } from '../ranges/column-record.ts'
 import { sealColumn } from '../ranges/seal-column.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
-import { Room } from '../records/room.ts'
+import { ScratchArena } from '../records/scratch-arena.ts'
 import { sealedRowBytes } from './geometry.ts'
 import type { OpenSegment } from './open-segment.ts'
 import { pairTableSteps } from './pair-table.ts'
@@ -71,16 +71,16 @@ async function writeTail(
   storedAt: number
 ): Promise<{ readonly record: TailRecord; readonly hashedRows: number; readonly upperLevel: number }> {
   let writes: IndexWrite[] = []
-  let room = new Room()
+  let arena = new ScratchArena()
   let hashedRows = 0
   let upperLevel = 0
-  const steps = segment.tail.sealedWrites(storedAt, segment.documents, () => room)
+  const steps = segment.tail.sealedWrites(storedAt, segment.documents, () => arena)
   let sliceStart = performance.now()
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) {
       if (writes.length > 0) await store.write(writes)
-      room.close()
+      arena.close()
       return { record: value, hashedRows, upperLevel }
     }
     const slice = breathe(sliceStart)
@@ -92,8 +92,8 @@ async function writeTail(
     if (writes.length < framesPerBatch) continue
     await store.write(writes)
     writes = []
-    room.close()
-    room = new Room()
+    arena.close()
+    arena = new ScratchArena()
   }
 }
 

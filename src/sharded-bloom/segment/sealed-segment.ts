@@ -176,8 +176,8 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
     return this.#frames.addressOf(this.#keyStart + frame) || undefined
   }
 
-  narrowed(location: HashedLocation, groups: number): number {
-    return this.#tail.narrowed(location.pair, groups)
+  narrowGroups(location: HashedLocation, groups: number): number {
+    return this.#tail.narrowGroups(location.pair, groups)
   }
 
   andHashed(location: HashedLocation, out: number, part: RowPart): boolean | undefined {

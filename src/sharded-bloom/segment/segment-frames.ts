@@ -38,8 +38,8 @@ export class SegmentFrames implements FrameOwner, TailFrames {
     return this.slots[frame] !== 0
   }
 
-  hold(frame: number): boolean {
-    return this.#context.cache.hold(this, frame)
+  pin(frame: number): boolean {
+    return this.#context.cache.pin(this, frame)
   }
 
   addressOf(frame: number): number {

@@ -91,13 +91,13 @@ export class SegmentHandle {
   }
 
   /** Called by a view, which reads the segment until letGo(). @returns the live words, undefined when everything is live */
-  hold(): Uint32Array | undefined {
+  acquire(): Uint32Array | undefined {
     this.#views++
     return this.live.capture()
   }
 
   /** @param live as hold() returned it */
-  letGo(live: Uint32Array | undefined): void {
+  release(live: Uint32Array | undefined): void {
     this.live.release(live)
     if (--this.#views === 0) this.#onUnused?.()
   }

@@ -8,7 +8,7 @@
 import { breathe, turnIfLong } from '../../model/time-slice.ts'
 import type { IndexWrite } from '../document-index.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
-import { Room } from '../records/room.ts'
+import { ScratchArena } from '../records/scratch-arena.ts'
 import { chunkKeys, chunkWrites, openSegmentRecord } from './checkpoint.ts'
 import type { Geometry } from './geometry.ts'
 import type { OpenSegment } from './open-segment.ts'
@@ -42,9 +42,9 @@ export class SegmentStore {
         bytes[partOf(key)] -= (await store.get(key))?.length ?? 0
       }
     }
-    const room = new Room()
+    const arena = new ScratchArena()
     let sliceStart = performance.now()
-    for (const write of chunkWrites(open, geometry, memory, from, documents, room)) {
+    for (const write of chunkWrites(open, geometry, memory, from, documents, arena)) {
       const slice = breathe(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
       if (write === undefined) continue
@@ -55,7 +55,7 @@ export class SegmentStore {
     const value = encodeSegmentRecord(record, open.pairTexts.list(record.pairs))
     writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
     await this.write(writes, [handle])
-    room.close()
+    arena.close()
     handle.bytes = record.bytes
     handle.directoryBytes = value.length
     handle.checkpointed = documents

@@ -106,7 +106,7 @@ export interface Segment {
    * Returns those of the given sparse groups (see and-groups.ts) in which the hashed rows in memory leave a document.
    * Costs a fraction of a full evaluation, which it saves most segments.
    */
-  narrowed(location: HashedLocation, groups: number): number
+  narrowGroups(location: HashedLocation, groups: number): number
 
   /**
    * Loads the rows of a location, or just enough of them to tell that no document has the pair. REQUIRES: loadGroups()

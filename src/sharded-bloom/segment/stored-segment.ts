@@ -61,7 +61,7 @@ export class StoredSegment extends RecordedSegment implements Segment {
       if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
       this.#context.sealed.onDamage(error.message)
       isDamaged = true
-      segment = await this.#buildAgain(memory)
+      segment = await this.#rebuild(memory)
     }
     if (!this.#isFreed) return { segment, isDamaged }
     segment.free()
@@ -112,7 +112,7 @@ export class StoredSegment extends RecordedSegment implements Segment {
 
   privateRow(): undefined {}
 
-  narrowed(_location: Location, groups: number): number {
+  narrowGroups(_location: Location, groups: number): number {
     return groups
   }
 
@@ -127,7 +127,7 @@ export class StoredSegment extends RecordedSegment implements Segment {
     return restoreOpenSegment(this.record, sealed.store, memory, geometry, sealed.pairHash)
   }
 
-  async #buildAgain(memory: RowMemory): Promise<OpenSegment> {
+  async #rebuild(memory: RowMemory): Promise<OpenSegment> {
     const { sealed, geometry, documents, flatten } = this.#context
     const { firstOrdinal, shards, rowsPerPair, pairs, columnSpecs } = this.record
     const privatePairs = pairs.map((pair) => sealed.pairHash.hash(pair))

@@ -94,7 +94,7 @@ export class UpperLevelBuilder {
   /** Packed chunks added before the segment was reopened; each frame's share is added when the frame is first read. */
   readonly #restored: { readonly first: number; readonly chunkDocuments: number; readonly bytes: Uint8Array }[] = []
   /** 1 for each frame to which they have not been added yet. */
-  readonly #unsettled: Uint8Array
+  readonly #pendingFrames: Uint8Array
 
   constructor(memory: RowMemory, segmentDocuments: number, frames: number) {
     this.#memory = memory
@@ -102,7 +102,7 @@ export class UpperLevelBuilder {
     this.#groupDocuments = groupDocumentsOf(segmentDocuments)
     this.#buckets = new Int32Array(frames * 2 * bucketPairs)
     this.#counts = new Uint16Array(frames)
-    this.#unsettled = new Uint8Array(frames)
+    this.#pendingFrames = new Uint8Array(frames)
     this.#addresses = memory.allocateAll(frames)
     for (const address of this.#addresses) memory.kernels.fill(address, 0, frameBytes)
   }
@@ -136,13 +136,13 @@ export class UpperLevelBuilder {
   groups(lo: number, hi: number): number {
     if (this.frames === 0) return allGroups
     const frame = frameOfPair(lo, hi, this.frames)
-    this.#settleFrame(frame)
+    this.#applyRestoredTo(frame)
     if (this.#counts[frame]! > 0) this.#flushFrame(frame, this.#lastPosition)
     return groupsOfPair(this.#memory.u32, this.#addresses[frame]!, lo, hi) | this.#unknownGroups
   }
 
   /** Marks groups, one bit each, as not fully known. */
-  forget(groups: number): void {
+  markUnknown(groups: number): void {
     this.#unknownGroups |= groups
   }
 
@@ -152,7 +152,7 @@ export class UpperLevelBuilder {
    * @param first the chunk's first document; `chunkDocuments` is a whole number of groups
    */
   *chunk(first: number, chunkDocuments: number): Generator<undefined, Uint8Array> {
-    this.#settle()
+    this.#applyRestored()
     this.#flush(this.#lastPosition)
     yield
     const { groups, shift, perWord } = this.#packing(first, chunkDocuments)
@@ -171,12 +171,12 @@ export class UpperLevelBuilder {
   restoreChunk(first: number, chunkDocuments: number, bytes: Uint8Array | undefined): void {
     const { shift, perWord, mask } = this.#packing(first, chunkDocuments)
     if (bytes?.length !== (4 * this.frames * frameWords) / perWord) {
-      this.forget(mask << shift)
+      this.markUnknown(mask << shift)
       return
     }
     this.#restored.push({ first, chunkDocuments, bytes })
     // In frames already settled, setting the same bits again is harmless.
-    this.#unsettled.fill(1)
+    this.#pendingFrames.fill(1)
   }
 
   #pack(from: number, to: number, shift: number, groups: number, packed: Uint8Array): void {
@@ -190,14 +190,14 @@ export class UpperLevelBuilder {
     this.#memory.pop(out)
   }
 
-  #settle(): void {
-    for (let frame = 0; frame < this.frames; frame++) this.#settleFrame(frame)
+  #applyRestored(): void {
+    for (let frame = 0; frame < this.frames; frame++) this.#applyRestoredTo(frame)
     this.#restored.length = 0
   }
 
   /** Adds the restored bits of one frame only: a query needs one frame of many. */
-  #settleFrame(frame: number): void {
-    if (this.#unsettled[frame] === 0) return
+  #applyRestoredTo(frame: number): void {
+    if (this.#pendingFrames[frame] === 0) return
     const { kernels, u8 } = this.#memory
     const packed = this.#memory.push(frameBytes)
     for (const { first, chunkDocuments, bytes } of this.#restored) {
@@ -207,7 +207,7 @@ export class UpperLevelBuilder {
       kernels.unpackGroups(packed, frameWords, shift, groups, this.#addresses[frame]!)
     }
     this.#memory.pop(packed)
-    this.#unsettled[frame] = 0
+    this.#pendingFrames[frame] = 0
   }
 
   /** How the bits of a chunk's groups are placed in 32-bit words. */
@@ -222,7 +222,7 @@ export class UpperLevelBuilder {
 
   /** Yields every frame as it is in row memory, to be stored. @param documents of the segment */
   *contents(documents: number): Generator<Uint8Array> {
-    this.#settle()
+    this.#applyRestored()
     if (documents > 0) this.#flush(documents - 1)
     for (const address of this.#addresses) yield this.#memory.u8.subarray(address, address + frameBytes)
   }

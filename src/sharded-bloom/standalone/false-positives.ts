@@ -10,7 +10,7 @@
  * With φ the generating function of the number of pairs of an id, and G that of the number of other ids at a position,
  * the moments are finite sums: E(q^(iT)) = G(φ(q^i)), so E(D^j) = Σ (j over i) · (−1)^i · G(φ(q^i)).
  */
-import type { Crowding } from './ids/id-codec.ts'
+import type { Occupancy } from './ids/id-codec.ts'
 
 /** Number of ids by their number of pairs. */
 export type PairCounts = ReadonlyMap<number, number>
@@ -25,17 +25,17 @@ export interface Shape {
 }
 
 /** Returns the average number of ids found for a pair that no id has. */
-export function expectedFalsePositives(counts: PairCounts, shape: Shape, crowding: Crowding): number {
+export function expectedFalsePositives(counts: PairCounts, shape: Shape, occupancy: Occupancy): number {
   const ids = sumOver(counts, () => 1)
   if (ids === 0) return 0
   const { rowsPerPair, virtualShards, bitsPerId } = shape
   const free = 1 - rowsPerPair / virtualShards
   const phi = Array.from({ length: rowsPerPair + 1 }, (_, i) => sumOver(counts, (pairs) => free ** (i * pairs)) / ids)
-  const member = moments(phi.map(crowding.othersOfMember))
+  const member = moments(phi.map(occupancy.othersOfMember))
   const members = sumOver(counts, (pairs) => foundOnce(free ** pairs, member, bitsPerId))
   // A stranger has no pairs of its own.
-  const stranger = moments(phi.map(crowding.othersOfStranger))
-  return members + crowding.strangers * stranger[rowsPerPair]! ** bitsPerId
+  const stranger = moments(phi.map(occupancy.othersOfStranger))
+  return members + occupancy.strangers * stranger[rowsPerPair]! ** bitsPerId
 }
 
 /** @param unset 1 − d */

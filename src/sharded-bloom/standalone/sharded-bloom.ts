@@ -169,7 +169,7 @@ export class ShardedBloom {
       density: this.#tail.density(),
       bytes: this.#tail.byteLength + this.#used.byteLength,
       falsePositives: {
-        predicted: expectedFalsePositives(this.#pairCounts, shape, this.#codec.crowding(idCount)),
+        predicted: expectedFalsePositives(this.#pairCounts, shape, this.#codec.occupancy(idCount)),
         observed: observeFalsePositives(probes, ask, this.#codec, bitsPerId, ids)
       }
     }

@@ -81,7 +81,7 @@ export class Forecasts {
   }
 
   /** The parameters an index would choose, except that P is chosen from fewer documents. */
-  roughly(candidate: Candidate): SegmentParameters {
+  estimateParameters(candidate: Candidate): SegmentParameters {
     const { rowsPerPair, bitsPerPosting, upperLevel, segmentDocuments } = candidate
     const { parameters: chosen, hashedPairs, mean } = this.#share(candidate.privateShare)
     if (candidate.tail === 'fingerprint') {

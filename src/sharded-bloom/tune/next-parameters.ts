@@ -76,7 +76,7 @@ export class NextParameters {
   }
 
   /** As chooseAhead(), after a segment without a sample: one that was sealed when the index was opened, or adopted. */
-  async takeOverAhead(previous: SealedSegment): Promise<void> {
+  async adoptAhead(previous: SealedSegment): Promise<void> {
     const tuning = this.#tuning()
     const isChosen = this.#chosen?.after === previous && this.#chosen.tuning === tuning
     if (this.hasSample || isChosen) return

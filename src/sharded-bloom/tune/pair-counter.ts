@@ -21,9 +21,9 @@ export interface PairCounter {
   readonly textBytes: number
 
   /** Lends the arrays, whatever they contain, to a sample; any current owner leaves first. */
-  take(owner: CounterOwner): void
+  acquire(owner: CounterOwner): void
   /** Returns the arrays. */
-  giveBack(owner: CounterOwner): void
+  release(owner: CounterOwner): void
   /**
    * Counts the values of the document last scanned.
    * REQUIRES: room in the arrays.
@@ -36,5 +36,5 @@ export interface PairCounter {
 
 export interface CounterOwner {
   /** Copies its data out of the arrays. */
-  leave(): void
+  detach(): void
 }

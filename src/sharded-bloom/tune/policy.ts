@@ -38,7 +38,7 @@ export interface Verdict {
 }
 
 /** Fewer reads are worth a tenth more bytes. */
-const littleLarger = 1.1
+const slightlyLarger = 1.1
 /** A change has to be worth having two kinds of segments side by side. */
 const sameBytes = 1.03
 const sameRate = 1.1
@@ -51,10 +51,10 @@ export function choose(contenders: readonly Contender[], goal: Goal, present: nu
   const bytesOf = (i: number): number => contenders[i]!.bytesPerDocument
   const rateOf = (i: number): number => contenders[i]!.falsePositiveRate
   const readsOf = (i: number): number => contenders[i]!.reads
-  const smallest = (among: readonly number[]): number => least(among, bytesOf, rateOf)
+  const smallest = (among: readonly number[]): number => minBy(among, bytesOf, rateOf)
   const small = (among: readonly number[]): number => {
-    const limit = Math.min(...among.map(bytesOf)) * littleLarger
-    return least(
+    const limit = Math.min(...among.map(bytesOf)) * slightlyLarger
+    return minBy(
       among.filter((i) => bytesOf(i) <= limit),
       readsOf,
       bytesOf
@@ -119,6 +119,6 @@ export function frontierOf(contenders: readonly Contender[]): number[] {
   })
 }
 
-function least(among: readonly number[], first: (i: number) => number, second: (i: number) => number): number {
+function minBy(among: readonly number[], first: (i: number) => number, second: (i: number) => number): number {
   return among.reduce((a, b) => (first(b) < first(a) || (first(b) === first(a) && second(b) < second(a)) ? b : a))
 }

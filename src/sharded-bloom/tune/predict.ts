@@ -112,8 +112,8 @@ class Probabilities {
     const { rowsPerPair, upperFrames, fingerprintBits } = this.#target.parameters
     if (fingerprintBits !== undefined) return fingerprintReads
     if (upperFrames === 0) return rowsPerPair
-    const isNonePassed = this.#groupPasses(truth.upper).reduce((none, pass) => none * (1 - pass), 1)
-    return 1 + (1 - isNonePassed) * rowsPerPair
+    const noPassProbability = this.#groupPasses(truth.upper).reduce((none, pass) => none * (1 - pass), 1)
+    return 1 + (1 - noPassProbability) * rowsPerPair
   }
 
   #bound(node: PairExpression, isUpper: boolean): Float32Array {

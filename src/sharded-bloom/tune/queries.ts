@@ -18,7 +18,7 @@ export const maxTerms = 256
 const probesOfAKind = 64
 
 /** Returns the queries to try: the most frequent ones among those with at most maxTerms terms. */
-export function tryable(queries: readonly TuneQuery[]): readonly TuneQuery[] {
+export function selectQueries(queries: readonly TuneQuery[]): readonly TuneQuery[] {
   const kept = queries.filter(({ bounds }) => termsOf(bounds).length <= maxTerms)
   return kept.length <= maxQueries ? kept : [...kept].sort((a, b) => b.weight - a.weight).slice(0, maxQueries)
 }

@@ -20,7 +20,7 @@ export interface SampledPair extends HashedPair {
 const firstSlots = 256
 const slotGrowth = 4
 /** With more pairs than this, moving to the scanner's memory does not pay any more. */
-const maxPairsToEnter = 4096
+const maxPairsToAttach = 4096
 const pairsPerStep = 8192
 /** Words of a pair: the hash's low half, number of documents that have it, last document counted, the high half. */
 const pairWords = 4
@@ -39,7 +39,7 @@ export class SampledPairs implements CounterOwner {
   #pairs: Int32Array = new Int32Array(firstSlots * pairWords)
   #counter: PairCounter | undefined
   /** Allows entering only once: samples that took turns would only copy. */
-  #isToEnter = true
+  #mayAttach = true
   #size = 0
   readonly values = new SampledValues()
   /** Number of entries of the last document that were not counted: too long, or too many. */
@@ -56,7 +56,7 @@ export class SampledPairs implements CounterOwner {
    * @returns the end of the numbers
    */
   observe(list: PairList, document: number, members: Int32Array, start: number, limit: number): number {
-    if (this.#isToEnter && list.counter !== undefined) this.#enter(list.counter, list)
+    if (this.#mayAttach && list.counter !== undefined) this.#attach(list.counter, list)
     const counter = this.#counter
     if (counter === undefined || counter !== list.counter || !this.#hasRoom(counter, list, limit))
       return this.observeHere(list, document, members, start, limit)
@@ -65,7 +65,7 @@ export class SampledPairs implements CounterOwner {
 
   /** As observe(), for pairs that are not in a scanner's memory. */
   observeHere(list: PairList, document: number, members: Int32Array, start: number, limit: number): number {
-    if (this.#counter !== undefined && !this.#hasRoom(this.#counter, list, limit)) this.leave()
+    if (this.#counter !== undefined && !this.#hasRoom(this.#counter, list, limit)) this.detach()
     return this.#count(list, document, members, start, limit)
   }
 
@@ -115,32 +115,32 @@ export class SampledPairs implements CounterOwner {
    * Moves to the scanner's memory once it knows paths: the first documents, whose paths it does not know, come as
    * objects.
    */
-  #enter(counter: PairCounter, { paths }: PairList): void {
-    this.#isToEnter = false
+  #attach(counter: PairCounter, { paths }: PairList): void {
+    this.#mayAttach = false
     const { slots, pairs } = counter.arrays
-    if (this.#size > maxPairsToEnter) return
-    counter.take(this)
+    if (this.#size > maxPairsToAttach) return
+    counter.acquire(this)
     this.#counter = counter
     pairs.set(this.#pairs.subarray(0, this.#size * pairWords))
     this.#pairs = pairs
     this.#slots = slots
-    this.values.enter(counter.arrays, paths, this.#size)
+    this.values.attach(counter.arrays, paths, this.#size)
     this.#rehash(this.#slotCount)
   }
 
-  leave(): void {
-    this.#isToEnter = false
+  detach(): void {
+    this.#mayAttach = false
     if (this.#counter === undefined) return
-    this.#counter.giveBack(this)
+    this.#counter.release(this)
     this.#counter = undefined
     this.#slots = this.#slots.slice(0, this.#slotCount)
     this.#pairs = this.#pairs.slice(0, this.#size * pairWords)
-    this.values.leave(this.#size)
+    this.values.detach(this.#size)
   }
 
   /** Gives up the scanner's memory and the data in it. REQUIRES: the sample is not used any more. */
   close(): void {
-    this.#counter?.giveBack(this)
+    this.#counter?.release(this)
     this.#counter = undefined
   }
 
@@ -212,7 +212,7 @@ export class SampledPairs implements CounterOwner {
 
   /** Drops the pairs that no document has; returns the new number of each remaining pair. */
   dropUncounted(): Int32Array {
-    this.leave()
+    this.detach()
     const renumbered = new Int32Array(this.#size).fill(-1)
     const kept = new Int32Array(this.#size)
     let count = 0

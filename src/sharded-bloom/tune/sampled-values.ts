@@ -44,7 +44,7 @@ export class SampledValues {
   #textsEnd = 0
 
   /** Moves to the arrays of a counter, which has its own numbers for paths. REQUIRES: no text was added. */
-  enter({ values, texts }: SampleArrays, source: readonly string[], size: number): void {
+  attach({ values, texts }: SampleArrays, source: readonly string[], size: number): void {
     values.set(this.#words.subarray(0, size * valueWords))
     this.#words = values
     this.#bytes = texts
@@ -52,7 +52,7 @@ export class SampledValues {
   }
 
   /** Copies the first `size` values out of a counter's arrays. */
-  leave(size: number): void {
+  detach(size: number): void {
     this.#words = this.#words.slice(0, size * valueWords)
     this.#bytes = this.#bytes.slice(0, this.bytesLength)
     for (let number = 0; number < size; number++) this.#words[number * valueWords] = this.#pathNumber(number)
@@ -142,11 +142,11 @@ export class SampledValues {
 
   #ascii(start: number, end: number): string {
     if (typeof Buffer !== 'function') return decoder.decode(this.#bytes.subarray(start, end))
-    if (this.#bufferOf !== this.#bytes) this.#lookAtBytes()
+    if (this.#bufferOf !== this.#bytes) this.#updateBuffer()
     return this.#buffer!.toString('latin1', start, end)
   }
 
-  #lookAtBytes(): void {
+  #updateBuffer(): void {
     const { buffer, byteOffset, length } = this.#bytes
     this.#buffer = Buffer.from(buffer, byteOffset, length)
     this.#bufferOf = this.#bytes

@@ -10,7 +10,7 @@ import { type Candidate, candidateGrid, choicesOf } from './candidates.ts'
 import { Forecasts } from './forecasts.ts'
 import { measure } from './measure.ts'
 import { type Contender, choose, type Goal, shortlist } from './policy.ts'
-import { probesOf, type TuneQuery, termsOf, tryable } from './queries.ts'
+import { probesOf, type TuneQuery, termsOf, selectQueries } from './queries.ts'
 import { adviceFor, reasonFor } from './reason.ts'
 import { TuneSample } from './sample.ts'
 import { findTruth } from './truth.ts'
@@ -40,7 +40,7 @@ export type Tuned = Omit<TuneResult, 'stored' | 'goal'>
 
 /** With fewer documents, frequencies and variance cannot be estimated. */
 export const minTuneDocuments = 256
-const mostBuilt = 8
+const maxBuilt = 8
 /** Sample size for predicting the whole grid; candidates that are built are predicted over the whole sample. */
 const predictedDocuments = 4096
 /** An index with another M is worth building if it takes at most this share of the bytes. */
@@ -54,7 +54,7 @@ export async function tuneIndex(request: TuneRequest): Promise<Tuned> {
   // The truth's private rows include every candidate's, so that predictions only remove rows.
   const privateShare = Math.min(...grid.map((candidate) => candidate.privateShare))
   const base = sample.parameters({ ...choicesOf(present), privateShare }, present.segmentDocuments)
-  const given = tryable(request.queries)
+  const given = selectQueries(request.queries)
   const isPrivate = new Set(base.privatePairs.map(({ lo }) => lo))
   const queries = given.length > 0 ? given : probesOf(sample, (pair) => isPrivate.has(pair.lo))
   const truth = await findTruth(sample, queries, base, present.segmentDocuments, signal)
@@ -64,10 +64,10 @@ export async function tuneIndex(request: TuneRequest): Promise<Tuned> {
   const predicted: Contender[] = []
   for (const candidate of grid) {
     throwIfAborted(signal)
-    predicted.push(await forecasts.forecast(candidate, forecasts.roughly(candidate), stride))
+    predicted.push(await forecasts.forecast(candidate, forecasts.estimateParameters(candidate), stride))
   }
 
-  const built = shortlist(predicted, goal, 0, mostBuilt).map((i) => grid[i]!)
+  const built = shortlist(predicted, goal, 0, maxBuilt).map((i) => grid[i]!)
   const smaller = smallerSegments(built[1] ?? present)
   if (smaller.segmentDocuments !== present.segmentDocuments) built.push(smaller)
   const choices: TuneChoice[] = []

@@ -45,7 +45,7 @@ export const memory = [
   ),
   mutant(
     'the memory of a room that is closed twice is given to two users',
-    edit('sharded-bloom/records/room', 'this.#memory = noMemory\n    this.#used = 0', ''),
+    edit('sharded-bloom/records/scratch-arena', 'this.#memory = noMemory\n    this.#used = 0', ''),
     'sharded-bloom/room'
   ),
   mutant(

@@ -75,7 +75,7 @@ export class FlushKernel {
    * tables, needs value filters, or is too large.
    */
   static take(job: TableJob): FlushKernel | undefined {
-    if (!isFor(job)) return undefined
+    if (!supports(job)) return undefined
     const kernel = idle.pop() ?? newKernel()
     if (kernel === undefined || kernel.#load(job)) return kernel
     kernel.release()
@@ -139,11 +139,11 @@ export class FlushKernel {
     const { functions } = this
     const entries = memtables.reduce((sum, memtable) => sum + memtable.entries.length / entryWords, 0)
     this.#end = heapStart
-    const entriesAt = this.#room(entries * entryWords * 4)
-    const nextAt = this.#room(entries * 4)
-    const pairsAt = this.#room(entries * 8)
-    const places = memtables.map(({ chunks }) => chunks.map(({ usedBytes }) => this.#room(usedBytes)))
-    const chunksAt = this.#room(4 * Math.max(...memtables.map(({ chunks }) => chunks.length)))
+    const entriesAt = this.#reserveArea(entries * entryWords * 4)
+    const nextAt = this.#reserveArea(entries * 4)
+    const pairsAt = this.#reserveArea(entries * 8)
+    const places = memtables.map(({ chunks }) => chunks.map(({ usedBytes }) => this.#reserveArea(usedBytes)))
+    const chunksAt = this.#reserveArea(4 * Math.max(...memtables.map(({ chunks }) => chunks.length)))
     if (!this.#grow()) return false
 
     functions.setEntries(entriesAt)
@@ -159,8 +159,8 @@ export class FlushKernel {
     if (table.blockBytes + largest + slack > chunkBytes) return false
 
     this.#placeResults(entries, functions.keyBytes.value, largest, table)
-    const snapshotsAt = this.#room(snapshots.length * 8)
-    this.endKeys = endAfter.map(({ length }) => ({ at: this.#room(length), length }))
+    const snapshotsAt = this.#reserveArea(snapshots.length * 8)
+    this.endKeys = endAfter.map(({ length }) => ({ at: this.#reserveArea(length), length }))
     if (!this.#grow()) return false
     for (const [i, { chunks }] of memtables.entries()) {
       for (const [number, { buffer, start, usedBytes }] of chunks.entries()) {
@@ -178,20 +178,20 @@ export class FlushKernel {
   #placeResults(entries: number, keyBytes: number, largest: number, table: TableWriteOptions): void {
     const { functions } = this
     const { blockBytes, restartInterval, codec, keyFilterBits } = table
-    functions.setHashes(this.#room(entries * 8))
-    this.#handlesAt = this.#room(entries * 8)
-    const restartsAt = this.#room(entries * 4)
-    this.#separatorsAt = this.#room(keyBytes)
-    this.#filterAt = this.#room(keyFilterBits > 0 ? Math.ceil(filterBits(entries, keyFilterBits) / 8) : 0)
+    functions.setHashes(this.#reserveArea(entries * 8))
+    this.#handlesAt = this.#reserveArea(entries * 8)
+    const restartsAt = this.#reserveArea(entries * 4)
+    this.#separatorsAt = this.#reserveArea(keyBytes)
+    this.#filterAt = this.#reserveArea(keyFilterBits > 0 ? Math.ceil(filterBits(entries, keyFilterBits) / 8) : 0)
     // A block begun below the limit, followed by a large one.
-    this.#outputAt = this.#room(outputBytes + 2 * (blockBytes + largest + slack))
-    this.#blockEndsAt = this.#room(entries * 4)
+    this.#outputAt = this.#reserveArea(outputBytes + 2 * (blockBytes + largest + slack))
+    this.#blockEndsAt = this.#reserveArea(entries * 4)
     functions.setBlocks(this.#outputAt, this.#blockEndsAt, restartsAt, this.#handlesAt, this.#separatorsAt)
     functions.setBlockOptions(Math.max(1, blockBytes), Math.max(1, restartInterval), codec === 'lz4')
   }
 
   /** Lays out an area of this size. */
-  #room(bytes: number): number {
+  #reserveArea(bytes: number): number {
     const at = this.#end
     this.#end = (at + bytes + 7) & ~7
     return at
@@ -211,7 +211,7 @@ export class FlushKernel {
   }
 }
 
-function isFor({ runs, memtables, table, maxFileBytes, grandparents, deeper }: TableJob): boolean {
+function supports({ runs, memtables, table, maxFileBytes, grandparents, deeper }: TableJob): boolean {
   const isPlainFlush = runs.length === 0 && memtables.length > 0 && grandparents.length === 0 && deeper === undefined
   const hasTablesWithoutLimit = maxFileBytes === Number.POSITIVE_INFINITY && table.values === undefined
   return isPlainFlush && hasTablesWithoutLimit && bytesOf(memtables) <= maxBytes

@@ -4,7 +4,7 @@
  */
 import type { TableJob } from '../job.ts'
 import type { Pace } from '../job-queue.ts'
-import { OutputBorders } from '../output-borders.ts'
+import { OutputBoundaries } from '../output-boundaries.ts'
 import type { TableOutputs } from '../table-outputs.ts'
 import { FlushKernel } from './flush-kernel.ts'
 import { Built } from './kernel-functions.ts'
@@ -19,7 +19,7 @@ export class KernelMerge {
   readonly #job: TableJob
   readonly #kernel: FlushKernel
   readonly #outputs: TableOutputs
-  readonly #borders: OutputBorders
+  readonly #boundaries: OutputBoundaries
   #table: KernelTable | undefined
   #hasLastKey = false
   /** The kernel's count at the time it was released. */
@@ -29,7 +29,7 @@ export class KernelMerge {
     this.#job = job
     this.#kernel = kernel
     this.#outputs = outputs
-    this.#borders = new OutputBorders(job)
+    this.#boundaries = new OutputBoundaries(job)
     kernel.begin()
   }
 
@@ -39,7 +39,7 @@ export class KernelMerge {
     if (kernel === undefined) return undefined
     try {
       while (kernel.functions.orderSome(sortedAtOnce) !== 0) {
-        const pause = pace.breathe()
+        const pause = pace.yieldIfDue()
         if (pause !== undefined) await pause
       }
     } catch (error) {
@@ -57,7 +57,7 @@ export class KernelMerge {
   runSlice(): boolean {
     switch (this.#kernel.functions.build(builtAtOnce)) {
       case Built.border:
-        this.#cross()
+        this.#handleNextKey()
         return true
       case Built.outputFull:
         this.#table?.writeBlocks()
@@ -77,12 +77,12 @@ export class KernelMerge {
   }
 
   /** Handles the next key: a table may have to end before it. */
-  #cross(): void {
+  #handleNextKey(): void {
     const { functions, bytes, endKeys } = this.#kernel
     const [start, length] = [functions.nextKey.value, functions.nextLength.value]
     const lastKey = this.#kernel.range(functions.lastKey.value, functions.lastLength.value)
-    const borders = this.#borders
-    borders.cross(
+    const boundaries = this.#boundaries
+    boundaries.advance(
       lastKey,
       this.#hasLastKey ? lastKey.length : -1,
       bytes,
@@ -91,13 +91,13 @@ export class KernelMerge {
       functions.nextShared.value
     )
     this.#hasLastKey = true
-    if (this.#outputs.isOpen && borders.isDue && !this.#outputs.isLast) this.#outputs.end()
+    if (this.#outputs.isOpen && boundaries.isDue && !this.#outputs.isLast) this.#outputs.end()
     if (!this.#outputs.isOpen) {
-      borders.begin()
+      boundaries.begin()
       this.#table = this.#outputs.begin((file, number) => new KernelTable(this.#kernel, file, number, this.#job.table))
     }
-    const end = endKeys[borders.nextEnd]
-    const shared = Math.min(borders.sharedInside, 0xffff_ffff)
+    const end = endKeys[boundaries.nextEnd]
+    const shared = Math.min(boundaries.partitionPrefixLength, 0xffff_ffff)
     functions.cross(shared, end !== undefined, end?.at ?? 0, end?.length ?? 0)
   }
 }

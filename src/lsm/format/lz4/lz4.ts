@@ -37,13 +37,13 @@ interface Lz4 {
 }
 
 let instance: Lz4 | undefined
-let uses = 0
+let generation = 0
 /** The buffer that inputRoom() returned last. */
-let room: Buffer | undefined
+let lastInput: Buffer | undefined
 
 /** Incremented by every call that writes to the kernel's memory: while it is unchanged, so are the contents. */
-export function memoryUses(): number {
-  return uses
+export function memoryGeneration(): number {
+  return generation
 }
 
 /**
@@ -53,7 +53,7 @@ export function memoryUses(): number {
  */
 export function compressChunk(source: Uint8Array, start: number, end: number, limit: number): Buffer | undefined {
   const { functions, memory } = lz4()
-  uses++
+  generation++
   memory.set(source.subarray(start, end), input)
   const bytes = functions.compress(end - start, limit)
   return bytes === 0 ? undefined : memory.subarray(output, output + bytes)
@@ -64,10 +64,10 @@ export function compressChunk(source: Uint8Array, start: number, end: number, li
  * of any other function here except decompression from this buffer.
  * @returns undefined if `bytes` exceed the input area
  */
-export function inputRoom(bytes: number): Buffer | undefined {
-  uses++
-  room = bytes <= maxInputBytes ? lz4().memory.subarray(input, input + bytes) : undefined
-  return room
+export function inputBuffer(bytes: number): Buffer | undefined {
+  generation++
+  lastInput = bytes <= maxInputBytes ? lz4().memory.subarray(input, input + bytes) : undefined
+  return lastInput
 }
 
 /** Raw bytes in the kernel's memory, valid until the next call. */
@@ -88,8 +88,8 @@ export function decompressInPlace(
 ): RawBytes | undefined {
   if (end - start > maxCompressedBytes) return undefined
   const { functions, memory, raw } = lz4()
-  uses++
-  const isThere = source === room
+  generation++
+  const isThere = source === lastInput
   if (!isThere) memory.set(source.subarray(start, end), input)
   const from = isThere ? input + start : input
   return functions.decompress(from, end - start, rawBytes) === 0 ? undefined : raw

@@ -32,12 +32,12 @@ export function readBaseState(
   const files = names.flatMap((name) => parseFileName(name) ?? [])
   const manifests = files.flatMap(({ kind, number }) => (kind === 'manifest' ? [number] : []))
   const currentPath = join(directory, currentName)
-  const current = readable(losses, currentPath, () => readCurrent(fileSystem, directory))
+  const current = tryRead(losses, currentPath, () => readCurrent(fileSystem, directory))
   if (current === undefined && !names.includes(currentName)) losses.add(currentPath, 'the file is missing')
   const candidates = current === undefined ? manifests : [current]
   const [number] = candidates
   if (number !== undefined && candidates.length === 1) {
-    const manifest = readable(losses, join(directory, manifestName(number)), () =>
+    const manifest = tryRead(losses, join(directory, manifestName(number)), () =>
       readManifest(fileSystem, directory, number)
     )
     if (manifest !== undefined && (current !== undefined || isComplete(manifest.state, files, fileSystem, directory))) {
@@ -62,7 +62,7 @@ function isComplete(
   return isThere && files.every(({ kind, number }) => kind !== 'table' || number < state.nextFileNumber)
 }
 
-function readable<T>(losses: Losses, path: string, read: () => T): T | undefined {
+function tryRead<T>(losses: Losses, path: string, read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {

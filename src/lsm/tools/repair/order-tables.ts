@@ -48,7 +48,7 @@ function mergeOnce(groups: readonly TableGroup[]): TableGroup[] {
     let joined = next
     for (const group of open) {
       if (compareKeys(group.largest, next.smallest) < 0) done.push(group)
-      else if (isSameTime(group, joined)) joined = join(group, joined)
+      else if (overlapsInSequence(group, joined)) joined = join(group, joined)
       else stillOpen.push(group)
     }
     open = [...stillOpen, joined]
@@ -56,7 +56,7 @@ function mergeOnce(groups: readonly TableGroup[]): TableGroup[] {
   return [...done, ...open]
 }
 
-function isSameTime(a: TableGroup, b: TableGroup): boolean {
+function overlapsInSequence(a: TableGroup, b: TableGroup): boolean {
   return a.smallestSequence <= b.largestSequence && b.smallestSequence <= a.largestSequence
 }
 

@@ -31,8 +31,8 @@ import { type BaseState, readBaseState } from './base-state.ts'
 import { type Loss, Losses } from './losses.ts'
 import { LostFiles } from './lost-files.ts'
 import { groupTables, runsOf } from './order-tables.ts'
-import { saveLogs } from './save-logs.ts'
-import { saveTable } from './save-table.ts'
+import { salvageLogs } from './salvage-logs.ts'
+import { salvageTable } from './salvage-table.ts'
 import { FileNumbers, type RepairSettings, rewriteJob } from './settings.ts'
 
 export interface RepairReport {
@@ -120,7 +120,7 @@ class Repair {
     const { source, state } = this.#base
     const levels = source === 'manifest' ? await this.#levelsOf(state) : [await this.#allTables()]
     const lastFlushed = source === 'manifest' ? state.lastSequence : undefined
-    const logs = await saveLogs(this.#settings, this.#logsFrom(state.logNumber), lastFlushed)
+    const logs = await salvageLogs(this.#settings, this.#logsFrom(state.logNumber), lastFlushed)
     this.#damaged.push(...logs.damaged.map(logName))
     const [level0 = [], ...below] = levels
     const ordered = [await this.#inOrder([...level0, ...logs.tables]), ...below]
@@ -143,7 +143,7 @@ class Repair {
     const saved: TableMeta[][] = []
     for (const tables of levels) {
       const level: TableMeta[] = []
-      for (const table of tables) level.push(...(await this.#save(table.number, table)))
+      for (const table of tables) level.push(...(await this.#salvage(table.number, table)))
       saved.push(level)
     }
     return saved
@@ -152,21 +152,21 @@ class Repair {
   /** Saves every table in the directory. */
   async #allTables(): Promise<TableMeta[]> {
     const tables: TableMeta[] = []
-    for (const number of this.#numbersOf('table')) tables.push(...(await this.#save(number)))
+    for (const number of this.#numbersOf('table')) tables.push(...(await this.#salvage(number)))
     return tables
   }
 
   /** Returns at most one table. */
-  async #save(number: number, said?: TableMeta): Promise<TableMeta[]> {
+  async #salvage(number: number, declared?: TableMeta): Promise<TableMeta[]> {
     const name = tableName(number)
     if (!this.#names.includes(name)) {
       this.#settings.losses.add(
         join(this.#settings.directory, name),
-        `the table is missing, with ${said?.entries} entries`
+        `the table is missing, with ${declared?.entries} entries`
       )
       return []
     }
-    const { meta, isSound } = await saveTable(this.#settings, number, said)
+    const { meta, isSound } = await salvageTable(this.#settings, number, declared)
     if (!isSound) this.#damaged.push(name)
     return meta === undefined ? [] : [meta]
   }

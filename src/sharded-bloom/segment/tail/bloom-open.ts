@@ -3,7 +3,7 @@ import type { IndexStore } from '../../document-index.ts'
 import type { PairHash } from '../../pairs/pair-hash.ts'
 import { Tag } from '../../pairs/pair-tags.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from '../../records/index-keys.ts'
-import type { Room } from '../../records/room.ts'
+import type { ScratchArena } from '../../records/scratch-arena.ts'
 import { framesPerChunk, type Geometry, sealedRowBytes, sealedRowsPerFrame } from '../geometry.ts'
 import { HashedRows, storedRowBytes } from '../hashed-rows.ts'
 import type { HashedPair } from '../private-table.ts'
@@ -79,10 +79,10 @@ export class BloomOpenTail implements OpenTail {
     return this.#rows.and(this.#rowsOf(lo, hi), out, groups)
   }
 
-  *chunkWrites(first: number, chunk: number, documents: number, room: Room): Generator<TailWrite | undefined> {
+  *chunkWrites(first: number, chunk: number, documents: number, arena: ScratchArena): Generator<TailWrite | undefined> {
     let frame = 0
     for (const bytes of this.#rows.chunkFrames(chunk, documents)) {
-      yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value: room.copyOf(bytes) }
+      yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value: arena.copyOf(bytes) }
     }
     if (this.#upper.frames === 0) return
     const { chunkDocuments } = this.#context.geometry
@@ -109,25 +109,25 @@ export class BloomOpenTail implements OpenTail {
         this.#upper.restoreChunk(chunk * chunkDocuments, chunkDocuments, upper)
       }
     }
-    this.#upper.forget(record.upper.unknownGroups)
+    this.#upper.markUnknown(record.upper.unknownGroups)
   }
 
-  *sealedWrites(storedAt: number, documents: number, room: () => Room): Generator<TailWrite | undefined, TailRecord> {
-    yield* this.#sealedRows(storedAt, documents, room)
+  *sealedWrites(storedAt: number, documents: number, arena: () => ScratchArena): Generator<TailWrite | undefined, TailRecord> {
+    yield* this.#sealedRows(storedAt, documents, arena)
     let frame = 0
     for (const bytes of this.#upper.contents(documents)) {
-      yield { key: indexKey(IndexArea.upperLevel, storedAt, frame++), value: room().copyOf(bytes) }
+      yield { key: indexKey(IndexArea.upperLevel, storedAt, frame++), value: arena().copyOf(bytes) }
     }
     return this.record
   }
 
-  *#sealedRows(storedAt: number, documents: number, room: () => Room): Generator<TailWrite> {
+  *#sealedRows(storedAt: number, documents: number, arena: () => ScratchArena): Generator<TailWrite> {
     const { memory } = this.#context
     const rowBytes = sealedRowBytes(documents)
     const rowsPerFrame = sealedRowsPerFrame(documents)
     for (let frame = 0; frame * rowsPerFrame < this.#shards; frame++) {
       const rows = Math.min(rowsPerFrame, this.#shards - frame * rowsPerFrame)
-      const value = room().take(rows * rowBytes)
+      const value = arena().take(rows * rowBytes)
       const scratch = memory.push(frameBytes)
       for (let i = 0; i < rows; i++) {
         this.#rows.copyRow(frame * rowsPerFrame + i, scratch)

@@ -89,9 +89,9 @@ export class BloomSealedTail implements SealedTail {
     let pending: Promise<void>[] | undefined
     for (const row of this.#rowsOf(pair)) {
       const frame = Math.floor(row / this.#rowsPerFrame)
-      if (this.#frames.hold(frame)) continue
+      if (this.#frames.pin(frame)) continue
       // The rows in memory may already leave no document.
-      if (isSparse && this.narrowed(pair, groups) === 0) break
+      if (isSparse && this.narrowGroups(pair, groups) === 0) break
       const loading = this.#frames.load(frame)
       if (loading !== undefined) {
         pending ??= []
@@ -101,7 +101,7 @@ export class BloomSealedTail implements SealedTail {
     return pending === undefined ? undefined : Promise.all(pending).then(() => undefined)
   }
 
-  narrowed(pair: HashedPair, groups: number): number {
+  narrowGroups(pair: HashedPair, groups: number): number {
     const memory = this.#memory
     const pointers = memory.push(this.#rowNumbers.length * 4)
     const count = this.#pointTo(pair, pointers, 0)

@@ -9,7 +9,7 @@
  */
 import type { IndexStore } from '../../document-index.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from '../../records/index-keys.ts'
-import type { Room } from '../../records/room.ts'
+import type { ScratchArena } from '../../records/scratch-arena.ts'
 import type { HashedPair } from '../private-table.ts'
 import type { SegmentRecord } from '../segment-record.ts'
 import { groupDocumentsOf } from '../upper-level.ts'
@@ -173,9 +173,9 @@ export class FingerprintOpenTail implements OpenTail {
     if (this.#documents < record.documents) throw damaged('a run of fingerprints is missing')
   }
 
-  *sealedWrites(storedAt: number, documents: number, room: () => Room): Generator<TailWrite | undefined, TailRecord> {
+  *sealedWrites(storedAt: number, documents: number, arena: () => ScratchArena): Generator<TailWrite | undefined, TailRecord> {
     this.#completeRun()
-    const fingerprints = yield* sealedFingerprints(this.#runs, this.#entries, storedAt, documents, this.#bits, room)
+    const fingerprints = yield* sealedFingerprints(this.#runs, this.#entries, storedAt, documents, this.#bits, arena)
     return { ...this.record, fingerprints }
   }
 

@@ -121,7 +121,7 @@ export class FingerprintSealedTail implements SealedTail {
   }
 
   /** Returns the groups unchanged: they are exact already. */
-  narrowed(_pair: HashedPair, groups: number): number {
+  narrowGroups(_pair: HashedPair, groups: number): number {
     return groups
   }
 

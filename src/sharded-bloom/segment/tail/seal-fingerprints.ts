@@ -3,7 +3,7 @@
  * the code, sorts them and encodes them bucket by bucket. Takes n log n, however entries are distributed.
  */
 import { IndexArea, indexKey } from '../../records/index-keys.ts'
-import type { Room } from '../../records/room.ts'
+import type { ScratchArena } from '../../records/scratch-arena.ts'
 import { frameBytes } from '../row-cache.ts'
 import type { FingerprintRecord } from '../segment-record.ts'
 import { BitWriter, type Entries, encodeBucket } from './codec.ts'
@@ -32,11 +32,11 @@ export function* sealedFingerprints(
   storedAt: number,
   documents: number,
   bits: number,
-  room: () => Room
+  arena: () => ScratchArena
 ): Generator<TailWrite | undefined, FingerprintRecord> {
   const bucketBits = bucketBitsFor(entries)
   const width = bits - bucketBits
-  const stream = new FrameStream(storedAt, room)
+  const stream = new FrameStream(storedAt, arena)
   const ends = new Uint32Array(2 ** bucketBits + 1)
   const writer = new BitWriter()
   for (const list of mergedLists(runs, bits, Math.min(bucketBits, indexBits))) {
@@ -54,7 +54,7 @@ export function* sealedFingerprints(
   }
   yield* stream.end()
   for (let bucket = 1; bucket < ends.length; bucket++) ends[bucket] = Math.max(ends[bucket]!, ends[bucket - 1]!)
-  yield* directoryWrites(storedAt, ends, room)
+  yield* directoryWrites(storedAt, ends, arena)
   return { bits, bucketBits, bytes: stream.bytes }
 }
 
@@ -81,12 +81,12 @@ function* mergedLists(runs: readonly EntryRun[], bits: number, listBits: number)
 class FrameStream {
   bytes = 0
   readonly #storedAt: number
-  readonly #room: () => Room
+  readonly #arena: () => ScratchArena
   readonly #frame = new Uint8Array(frameBytes)
 
-  constructor(storedAt: number, room: () => Room) {
+  constructor(storedAt: number, arena: () => ScratchArena) {
     this.#storedAt = storedAt
-    this.#room = room
+    this.#arena = arena
   }
 
   *append(bytes: Uint8Array): Generator<TailWrite> {
@@ -107,17 +107,17 @@ class FrameStream {
 
   #write(length: number): TailWrite {
     const number = Math.ceil(this.bytes / frameBytes) - 1
-    const value = this.#room().copyOf(this.#frame.subarray(0, length))
+    const value = this.#arena().copyOf(this.#frame.subarray(0, length))
     return { key: indexKey(IndexArea.fingerprints, this.#storedAt, number), value }
   }
 }
 
-function* directoryWrites(storedAt: number, ends: Uint32Array, room: () => Room): Generator<TailWrite> {
+function* directoryWrites(storedAt: number, ends: Uint32Array, arena: () => ScratchArena): Generator<TailWrite> {
   const buckets = ends.length - 1
   for (let frame = 0; frame * bucketsPerFrame < buckets; frame++) {
     const first = frame * bucketsPerFrame
     const offsets = ends.subarray(first, Math.min(first + bucketsPerFrame, buckets) + 1)
-    const value = room().copyOf(new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength))
+    const value = arena().copyOf(new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength))
     yield { key: indexKey(IndexArea.buckets, storedAt, frame), value }
   }
 }

@@ -14,7 +14,7 @@
 import type { RowMemory } from '../../../bloom/kernels/index.ts'
 import type { IndexStore, IndexWrite } from '../../document-index.ts'
 import type { PairHash } from '../../pairs/pair-hash.ts'
-import type { Room } from '../../records/room.ts'
+import type { ScratchArena } from '../../records/scratch-arena.ts'
 import type { RowPart } from '../and-groups.ts'
 import type { Geometry } from '../geometry.ts'
 import type { HashedPair } from '../private-table.ts'
@@ -77,7 +77,7 @@ export interface OpenTail {
    * Yields a checkpoint's records of a chunk's first `documents`; undefined between the steps of a record that takes
    * longer. Some values are allocated from `room`.
    */
-  chunkWrites(firstOrdinal: number, chunk: number, documents: number, room: Room): Generator<TailWrite | undefined>
+  chunkWrites(firstOrdinal: number, chunk: number, documents: number, arena: ScratchArena): Generator<TailWrite | undefined>
 
   /** Yields the keys of all that chunkWrites() wrote for a chunk. */
   chunkKeys(firstOrdinal: number, chunk: number): Generator<Uint8Array>
@@ -92,9 +92,9 @@ export interface OpenTail {
    * Yields the records of the sealed segment; undefined between the steps of a record that takes longer.
    * REQUIRES: nothing is added meanwhile.
    * @param documents of the segment
-   * @param room called for each value
+   * @param arena called for each value
    */
-  sealedWrites(storedAt: number, documents: number, room: () => Room): Generator<TailWrite | undefined, TailRecord>
+  sealedWrites(storedAt: number, documents: number, arena: () => ScratchArena): Generator<TailWrite | undefined, TailRecord>
 
   /** Frees the memory. The tail must not be used afterwards. */
   free(): void
@@ -105,7 +105,7 @@ export interface TailFrames {
   /** Whether the frame is in memory. Unlike addressOf() and load(), does not count as a use of it. */
   has(frame: number): boolean
   /** As has(); also pins the frame for the current evaluation. */
-  hold(frame: number): boolean
+  pin(frame: number): boolean
   /** The frame's address in row memory; 0 when it is not there, or damaged. */
   addressOf(frame: number): number
   /** Loads the frame; returns a promise only when the store cannot answer at once. */
@@ -126,6 +126,6 @@ export interface SealedTail {
   loadGroups(pair: HashedPair): void | Promise<void>
   groups(pair: HashedPair): number
   load(pair: HashedPair): void | Promise<void>
-  narrowed(pair: HashedPair, groups: number): number
+  narrowGroups(pair: HashedPair, groups: number): number
   andHashed(pair: HashedPair, out: number, part: RowPart): boolean | undefined
 }

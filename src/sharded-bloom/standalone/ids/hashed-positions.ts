@@ -8,7 +8,7 @@ import { rowNumbers } from '../../../bloom/row-numbers.ts'
 import { PetalError } from '../../../model/errors.ts'
 import type { Id } from '../options.ts'
 import { seedHalves } from '../seed.ts'
-import type { Crowding } from './id-codec.ts'
+import type { Occupancy } from './id-codec.ts'
 
 /** Hash tags that keep ids apart from pairs (sharded-bloom/pairs/pair-tags.ts), and strings from numbers. */
 const STRING_ID = 32
@@ -41,7 +41,7 @@ export class HashedPositions {
   }
 
   /** Each other id is at a given position with probability K/M. */
-  crowding(ids: number): Crowding {
+  occupancy(ids: number): Occupancy {
     const share = this.bitsPerId / this.#bits
     const othersOfMember = (z: number): number => (1 - share * (1 - z)) ** Math.max(0, ids - 1)
     return { othersOfMember, strangers: 0, othersOfStranger: () => 1 }

@@ -40,7 +40,7 @@ export interface IdCodec {
    */
   recover(upper: BitSet): Id[] | undefined
   /** How ids share positions, for the prediction of false positives. */
-  crowding(ids: number): Crowding
+  occupancy(ids: number): Occupancy
   /** The codec's state, for serialise(). */
   toBytes(): Uint8Array
   /**
@@ -51,7 +51,7 @@ export interface IdCodec {
 }
 
 /** How many other ids have a bit at a position: distributions given as generating functions, E(z^count). */
-export interface Crowding {
+export interface Occupancy {
   /** Other ids at a position of an id that was added. */
   readonly othersOfMember: (z: number) => number
   /** Number of ids that were never added but are returned when their position is found. */

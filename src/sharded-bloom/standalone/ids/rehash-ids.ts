@@ -2,7 +2,7 @@
 import { PetalError } from '../../../model/errors.ts'
 import type { Id } from '../options.ts'
 import type { HashedPositions } from './hashed-positions.ts'
-import type { Crowding, IdCodec } from './id-codec.ts'
+import type { Occupancy, IdCodec } from './id-codec.ts'
 
 export class RehashIds implements IdCodec {
   readonly #positions: HashedPositions
@@ -28,8 +28,8 @@ export class RehashIds implements IdCodec {
     return undefined
   }
 
-  crowding(ids: number): Crowding {
-    return this.#positions.crowding(ids)
+  occupancy(ids: number): Occupancy {
+    return this.#positions.occupancy(ids)
   }
 
   toBytes(): Uint8Array {

@@ -11,7 +11,7 @@ import { PetalError } from '../../../model/errors.ts'
 import { KeyedPermutation } from '../keyed-permutation.ts'
 import type { Id } from '../options.ts'
 import { seedHalves } from '../seed.ts'
-import type { Crowding, IdCodec } from './id-codec.ts'
+import type { Occupancy, IdCodec } from './id-codec.ts'
 
 export class ReversibleIds implements IdCodec {
   readonly #from: number
@@ -59,7 +59,7 @@ export class ReversibleIds implements IdCodec {
   }
 
   /** Each of the ⌊D/M⌋ or ⌈D/M⌉ domain members at a position was added with the same probability. */
-  crowding(ids: number): Crowding {
+  occupancy(ids: number): Occupancy {
     const { size } = this.#permutation
     const few = Math.floor(size / this.#bits)
     const atFuller = ((size % this.#bits) * (few + 1)) / size

@@ -11,7 +11,7 @@ import type { BitSet } from '../../../bloom/bit-set.ts'
 import { PetalError } from '../../../model/errors.ts'
 import type { Id } from '../options.ts'
 import { checkId, type HashedPositions } from './hashed-positions.ts'
-import type { Crowding, IdCodec } from './id-codec.ts'
+import type { Occupancy, IdCodec } from './id-codec.ts'
 
 const NONE = -1
 
@@ -90,8 +90,8 @@ export class TableIds implements IdCodec {
     return ids
   }
 
-  crowding(ids: number): Crowding {
-    if (this.#hashed !== undefined) return this.#hashed.crowding(ids)
+  occupancy(ids: number): Occupancy {
+    if (this.#hashed !== undefined) return this.#hashed.occupancy(ids)
     const few = Math.floor(ids / this.#bits)
     const atFuller = ids === 0 ? 0 : ((ids % this.#bits) * (few + 1)) / ids
     const othersOfMember = (z: number): number => (few > 0 ? (1 - atFuller) * z ** (few - 1) : 0) + atFuller * z ** few

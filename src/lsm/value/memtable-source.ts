@@ -3,7 +3,7 @@ import { EntryRecord } from '../format/entry.ts'
 import type { Memtable } from '../memtable/memtable.ts'
 import type { Hits } from './hits.ts'
 import type { MemtableIndex } from './memtable-index.ts'
-import type { Place, Question } from './place.ts'
+import type { LookupSource, LookupCondition } from './lookup-source.ts'
 import type { Values } from './values.ts'
 
 /** Entries offered before yielding. */
@@ -12,22 +12,22 @@ const stride = 64
 /** Milliseconds of indexing before yielding. */
 const indexingSlice = 2
 
-export class MemtablePlace implements Place {
+export class MemtableSource implements LookupSource {
   readonly smallestSequence: number
   readonly largestSequence: number
   readonly #memtable: Memtable
   readonly #index: MemtableIndex
-  readonly #question: Question
+  readonly #condition: LookupCondition
   /** Number of the zone field; −1 if the field has no zones. */
   readonly #fieldNumber: number
 
-  constructor(memtable: Memtable, values: Values, question: Question) {
+  constructor(memtable: Memtable, values: Values, condition: LookupCondition) {
     this.smallestSequence = memtable.smallestSequence
     this.largestSequence = memtable.largestSequence
     this.#memtable = memtable
     this.#index = values.memtableIndex(memtable)
-    this.#question = question
-    this.#fieldNumber = question.kind === 'range' ? values.extractor.zoneFields.indexOf(question.field) : -1
+    this.#condition = condition
+    this.#fieldNumber = condition.kind === 'range' ? values.extractor.zoneFields.indexOf(condition.field) : -1
   }
 
   *search(hits: Hits): Generator<void, void> {
@@ -42,9 +42,9 @@ export class MemtablePlace implements Place {
   }
 
   #candidates(): readonly number[] {
-    const question = this.#question
-    if (question.kind === 'pair') return this.#index.entriesWith(question.hashes[0]!, question.hashes[1]!)
-    if (this.#fieldNumber >= 0) return this.#index.entriesInRange(this.#fieldNumber, question.range)
+    const condition = this.#condition
+    if (condition.kind === 'pair') return this.#index.entriesWith(condition.hashes[0]!, condition.hashes[1]!)
+    if (this.#fieldNumber >= 0) return this.#index.entriesInRange(this.#fieldNumber, condition.range)
     return Array.from({ length: this.#memtable.entryCount }, (_, number) => number)
   }
 }

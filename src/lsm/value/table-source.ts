@@ -3,34 +3,34 @@ import { matchingBlocks } from './block-filters.ts'
 import { Decoder } from './decoder.ts'
 import { sectionNames } from './header.ts'
 import type { Hits } from './hits.ts'
-import type { Place, Question } from './place.ts'
+import type { LookupSource, LookupCondition } from './lookup-source.ts'
 import { unlessDamaged } from './table-values.ts'
 import type { ValueTable, ValueView } from './value-view.ts'
 import type { CandidateTable, Values } from './values.ts'
 import { overlappingBlocks } from './zone-maps.ts'
 
-export class TablePlace implements Place {
+export class TableSource implements LookupSource {
   readonly smallestSequence: number
   readonly largestSequence: number
   readonly #candidate: CandidateTable
   readonly #values: Values
   readonly #view: ValueView
-  readonly #question: Question
+  readonly #condition: LookupCondition
 
-  constructor(candidate: CandidateTable, values: Values, view: ValueView, question: Question) {
+  constructor(candidate: CandidateTable, values: Values, view: ValueView, condition: LookupCondition) {
     this.smallestSequence = candidate.meta.smallestSequence
     this.largestSequence = candidate.meta.largestSequence
     this.#candidate = candidate
     this.#values = values
     this.#view = view
-    this.#question = question
+    this.#condition = condition
   }
 
   *search(hits: Hits): Generator<void, void> {
     const { tables } = this.#view
     const { meta } = this.#candidate
-    const question = this.#question
-    if (question.kind === 'pair' && !this.#values.mayHold(this.#candidate, this.#view, question.positions)) return
+    const condition = this.#condition
+    if (condition.kind === 'pair' && !this.#values.mayHold(this.#candidate, this.#view, condition.positions)) return
     const { blockCount } = tables.table(meta)
     const blocks = this.#blocksWorthReading(tables.table(meta)) ?? Array.from({ length: blockCount }, (_, i) => i)
     for (const block of blocks) {
@@ -44,19 +44,19 @@ export class TablePlace implements Place {
 
   /** Undefined if nothing is known: all blocks. */
   #blocksWorthReading(table: ValueTable): number[] | undefined {
-    const question = this.#question
+    const condition = this.#condition
     const { values } = this.#candidate
     if (values?.header === undefined) return undefined
-    if (question.kind === 'pair') {
+    if (condition.kind === 'pair') {
       if (values.header.blockFilterHundredths === 0) return undefined
       return this.#decode(sectionNames.blockFilters, table, (decoder) =>
-        matchingBlocks(decoder, table.blockCount, question.hashes)
+        matchingBlocks(decoder, table.blockCount, condition.hashes)
       )
     }
-    const field = values.zoneFieldNumber(question.field)
+    const field = values.zoneFieldNumber(condition.field)
     if (field < 0) return undefined
     return this.#decode(sectionNames.blockZones, table, (decoder) =>
-      overlappingBlocks(decoder, field, table.blockCount, question.encoded)
+      overlappingBlocks(decoder, field, table.blockCount, condition.encoded)
     )
   }
 

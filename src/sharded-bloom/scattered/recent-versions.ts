@@ -7,7 +7,7 @@
  * Invariant: every ordinal has at most one live slot, that of its last committed version.
  */
 import type { Document } from '../../model/types.ts'
-import type { JsonForm, Told } from '../byte-scan/json-form.ts'
+import type { JsonForm, AcceptedForm } from '../byte-scan/json-form.ts'
 import type { DocumentIndex, DocumentSource, IndexStats, IndexView } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import { ShardedIndex } from '../sharded-index.ts'
@@ -29,7 +29,7 @@ export interface RecentView {
 const withdrawn = -1
 const documentsPerRead = 256
 
-export class Recent {
+export class RecentVersions {
   readonly #index: DocumentIndex
   readonly #documentsAt: DocumentsAt
   /** The version in slot 0. */
@@ -49,8 +49,8 @@ export class Recent {
     this.#index = new ShardedIndex({ ...options, store: new MemoryStore(), documents: source })
   }
 
-  static async open(options: RecentOptions, firstVersion: number, documentsAt: DocumentsAt): Promise<Recent> {
-    const recent = new Recent(options, firstVersion, documentsAt)
+  static async open(options: RecentOptions, firstVersion: number, documentsAt: DocumentsAt): Promise<RecentVersions> {
+    const recent = new RecentVersions(options, firstVersion, documentsAt)
     await recent.#index.open(0, 0)
     return recent
   }
@@ -86,7 +86,7 @@ export class Recent {
     this.#index.add(version - this.#firstVersion, flat)
   }
 
-  addBytes(version: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): Told {
+  addBytes(version: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): AcceptedForm {
     return this.#index.addBytes?.(version - this.#firstVersion, bytes, offset, length, form) ?? false
   }
 

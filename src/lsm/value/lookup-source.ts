@@ -3,7 +3,7 @@ import type { Hits } from './hits.ts'
 import type { EncodedRange, ZoneRange } from './zone-maps.ts'
 
 /** The condition of a lookup. */
-export type Question =
+export type LookupCondition =
   | {
       readonly kind: 'pair'
       /** The two halves of the pair's hash. */
@@ -18,7 +18,7 @@ export type Question =
       readonly encoded: EncodedRange
     }
 
-export interface Place {
+export interface LookupSource {
   /** Bounds of the sequence numbers of its entries. */
   readonly smallestSequence: number
   readonly largestSequence: number

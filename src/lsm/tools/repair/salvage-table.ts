@@ -21,7 +21,7 @@ import { findBlocks } from './find-blocks.ts'
 import { isDamage } from './losses.ts'
 import { type RepairSettings, rewriteJob } from './settings.ts'
 
-export interface SavedTable {
+export interface SalvagedTable {
   /** The table to use; undefined if nothing could be read. */
   readonly meta: TableMeta | undefined
   /** False if the table was damaged, in which case `meta` is a new one. */
@@ -29,20 +29,20 @@ export interface SavedTable {
 }
 
 /**
- * @param said the manifest's description, if there is one
+ * @param declared the manifest's description, if there is one
  * @throws LEVEL_IO_ERROR, Node's own errors, LEVEL_NOT_SUPPORTED for a table of a later format
  */
-export async function saveTable(settings: RepairSettings, number: number, said?: TableMeta): Promise<SavedTable> {
+export async function salvageTable(settings: RepairSettings, number: number, declared?: TableMeta): Promise<SalvagedTable> {
   const { fileSystem, directory, losses } = settings
   const path = join(directory, tableName(number))
-  const sound = await checkedTable(fileSystem, path, number, said)
+  const sound = await checkedTable(fileSystem, path, number, declared)
   if (sound !== undefined) return { meta: sound, isSound: true }
   const file = fileSystem.open(path, 'read')
   try {
     const meta = await rewrite(settings, file, number)
-    const lost = (said?.entries ?? 0) - (meta?.entries ?? 0)
+    const lost = (declared?.entries ?? 0) - (meta?.entries ?? 0)
     if (meta === undefined) losses.add(path, 'nothing of the table can be read')
-    else if (lost > 0) losses.add(path, `${lost} of ${said?.entries} entries`)
+    else if (lost > 0) losses.add(path, `${lost} of ${declared?.entries} entries`)
     return { meta, isSound: false }
   } finally {
     file.close()
@@ -50,11 +50,11 @@ export async function saveTable(settings: RepairSettings, number: number, said?:
 }
 
 /** The table's manifest entry; undefined if anything but its value sections is damaged. */
-async function checkedTable(fileSystem: FileSystem, path: string, number: number, said: TableMeta | undefined) {
+async function checkedTable(fileSystem: FileSystem, path: string, number: number, declared: TableMeta | undefined) {
   const problems = new ProblemList()
   let meta: TableMeta
   try {
-    meta = said ?? summarizeTable(fileSystem.open(path, 'read'), number)
+    meta = declared ?? summarizeTable(fileSystem.open(path, 'read'), number)
   } catch (error) {
     if (isDamage(error)) return undefined
     throw error

@@ -5,12 +5,12 @@
  */
 import { compareRanges } from '../format/entry.ts'
 import type { TableJob } from './job.ts'
-import { endOfGroups, isSamePartition } from './partition.ts'
+import { fullPrefixEnd, isSamePartition } from './partition.ts'
 
-type BorderRules = Pick<TableJob, 'partitionDepth' | 'endAfter' | 'grandparents' | 'maxGrandparentBytes'>
+type BoundaryRules = Pick<TableJob, 'partitionDepth' | 'endAfter' | 'grandparents' | 'maxGrandparentBytes'>
 
-export class OutputBorders {
-  readonly #rules: BorderRules
+export class OutputBoundaries {
+  readonly #rules: BoundaryRules
   #endAfterAt = 0
   #grandparentAt = 0
   /** Bytes of grandparents that ended within the current output. */
@@ -19,7 +19,7 @@ export class OutputBorders {
   /** Length of the last key's partition groups; Infinity if it has fewer groups than make a partition. */
   #groupsEnd = Number.POSITIVE_INFINITY
 
-  constructor(rules: BorderRules) {
+  constructor(rules: BoundaryRules) {
     this.#rules = rules
   }
 
@@ -31,7 +31,7 @@ export class OutputBorders {
   /**
    * A key that shares at least this many bytes with the previous one can cross only `endAfter` keys and grandparents.
    */
-  get sharedInside(): number {
+  get partitionPrefixLength(): number {
     return this.#rules.partitionDepth > 0 ? this.#groupsEnd : 0
   }
 
@@ -51,12 +51,12 @@ export class OutputBorders {
    * @param last the previous key, [0, lastEnd); lastEnd −1: none
    * @param shared length of the common prefix of both keys
    */
-  cross(last: Uint8Array, lastEnd: number, bytes: Uint8Array, start: number, end: number, shared: number): void {
+  advance(last: Uint8Array, lastEnd: number, bytes: Uint8Array, start: number, end: number, shared: number): void {
     const { partitionDepth, endAfter, grandparents, maxGrandparentBytes } = this.#rules
     // A key with all groups of a partition belongs to it, and most keys are in the same partition as the previous one.
     if (partitionDepth > 0 && lastEnd >= 0 && shared < this.#groupsEnd) {
       if (!isSamePartition(last, 0, lastEnd, bytes, start, end, partitionDepth)) this.#isDue = true
-      this.#groupsEnd = endOfGroups(bytes, partitionDepth, start, end) - start
+      this.#groupsEnd = fullPrefixEnd(bytes, partitionDepth, start, end) - start
     }
     for (let key = endAfter[this.#endAfterAt]; key !== undefined; key = endAfter[++this.#endAfterAt]) {
       if (compareRanges(key, 0, key.length, bytes, start, end) >= 0) break

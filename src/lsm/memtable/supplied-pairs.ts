@@ -8,7 +8,7 @@
 const entryBytes = 120
 
 /** The same as plain data, for sending to threads. */
-export interface HandedPairsData {
+export interface SuppliedPairsData {
   /** Sequence numbers of the entries. */
   readonly sequences: Float64Array
   /** End offset in `halves` of each entry's hashes. */
@@ -16,7 +16,7 @@ export interface HandedPairsData {
   readonly halves: Int32Array
 }
 
-export class HandedPairs {
+export class SuppliedPairs {
   readonly #bySequence = new Map<number, Int32Array>()
   #halves = 0
 
@@ -32,12 +32,12 @@ export class HandedPairs {
   }
 
   /** The hash halves of an entry's pairs; undefined if they were not supplied. */
-  of(sequence: number): Int32Array | undefined {
+  get(sequence: number): Int32Array | undefined {
     return this.#bySequence.get(sequence)
   }
 
   /** Undefined if there are none. */
-  data(): HandedPairsData | undefined {
+  data(): SuppliedPairsData | undefined {
     if (this.#bySequence.size === 0) return undefined
     const sequences = Float64Array.from(this.#bySequence.keys())
     const ends = new Uint32Array(sequences.length)
@@ -53,7 +53,7 @@ export class HandedPairs {
   }
 
   /** Adds everything in the data. */
-  take({ sequences, ends, halves }: HandedPairsData): void {
+  addAll({ sequences, ends, halves }: SuppliedPairsData): void {
     let start = 0
     for (const [i, sequence] of sequences.entries()) {
       const end = ends[i] ?? start

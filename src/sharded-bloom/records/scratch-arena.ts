@@ -21,7 +21,7 @@ const noMemory = new Uint8Array(0)
  * bytes.fill(1)
  * room.close()
  */
-export class Room {
+export class ScratchArena {
   #memory = idle.pop() ?? new Uint8Array(roomBytes)
   #used = 0
 

@@ -26,7 +26,7 @@ import { Version } from '../../version/version.ts'
 import { isDamage } from './losses.ts'
 import type { RepairSettings } from './settings.ts'
 
-export interface SavedLogs {
+export interface SalvagedLogs {
   readonly tables: readonly TableMeta[]
   /** Number of operations in the logs. */
   readonly operations: number
@@ -41,18 +41,18 @@ export interface SavedLogs {
  * @param lastSequence sequence number before the first log; undefined if unknown
  * @throws LEVEL_IO_ERROR, Node's own errors
  */
-export async function saveLogs(
+export async function salvageLogs(
   settings: RepairSettings,
   numbers: readonly number[],
   lastSequence: number | undefined
-): Promise<SavedLogs> {
-  const saver = new LogSaver(settings, lastSequence)
+): Promise<SalvagedLogs> {
+  const salvager = new LogSalvager(settings, lastSequence)
   const firsts = numbers.map((number) => firstSequence(settings, number))
-  for (const [i, number] of numbers.entries()) await saver.save(number, Math.min(...firsts.slice(i + 1)))
-  return saver.finish()
+  for (const [i, number] of numbers.entries()) await salvager.salvage(number, Math.min(...firsts.slice(i + 1)))
+  return salvager.finish()
 }
 
-class LogSaver {
+class LogSalvager {
   readonly #settings: RepairSettings
   readonly #tables: TableMeta[] = []
   readonly #damaged: number[] = []
@@ -60,15 +60,15 @@ class LogSaver {
   #operations = 0
   #lastSequence = 0
   /** The sequence number with which the next batch has to begin. */
-  #due: number | undefined
+  #nextSequence: number | undefined
 
   constructor(settings: RepairSettings, lastSequence: number | undefined) {
     this.#settings = settings
-    this.#due = lastSequence === undefined ? undefined : lastSequence + 1
+    this.#nextSequence = lastSequence === undefined ? undefined : lastSequence + 1
   }
 
   /** @param limit the least sequence number in later logs */
-  async save(number: number, limit: number): Promise<void> {
+  async salvage(number: number, limit: number): Promise<void> {
     const { losses } = this.#settings
     const file = openLog(this.#settings, number)
     try {
@@ -78,7 +78,7 @@ class LogSaver {
         if (this.#buffer.fillBytes >= this.#settings.options.writeBufferSize) await this.#flush()
         else if (isTurnLong()) await nextTurn()
       }
-      if (!hasHeaderBehind(file, number, reader.end)) return
+      if (!hasLaterHeader(file, number, reader.end)) return
       losses.add(file.path, 'a record that cannot be read', reader.end, reader.fileBytes - reader.end)
       this.#damaged.push(number)
     } catch (error) {
@@ -89,7 +89,7 @@ class LogSaver {
     }
   }
 
-  async finish(): Promise<SavedLogs> {
+  async finish(): Promise<SalvagedLogs> {
     await this.#flush()
     return {
       tables: this.#tables,
@@ -104,7 +104,7 @@ class LogSaver {
     const first = readFirstSequence(payload, 0, payload.length, place)
     if (first >= limit) return false
     const next = decodeBatches(payload, 0, payload.length, place, () => undefined)
-    const due = this.#due ?? first
+    const due = this.#nextSequence ?? first
     if (first < due || (first > due && place.offset !== 0)) {
       throw corruption(`a batch begins with sequence ${first}, due is ${due}`, place)
     }
@@ -117,7 +117,7 @@ class LogSaver {
     applyBatches(memtable, chunk, offset, offset + payload.length, place)
     this.#operations += next - first
     this.#lastSequence = next - 1
-    this.#due = next
+    this.#nextSequence = next
     return true
   }
 
@@ -157,7 +157,7 @@ function openLog({ fileSystem, directory }: RepairSettings, number: number): Ope
 const windowBytes = 1 << 20
 
 /** Whether a record header of this log follows at or after `start`: the log is then damaged there, not at its end. */
-function hasHeaderBehind(file: OpenFile, number: number, start: number): boolean {
+function hasLaterHeader(file: OpenFile, number: number, start: number): boolean {
   const needle = Buffer.alloc(4)
   needle.writeUInt32LE(number >>> 0)
   const window = Buffer.alloc(windowBytes)
