@@ -24,7 +24,7 @@ export class FrameStack {
     this.#bottom = memory.scratch
   }
 
-  /** The current height, for giveBackTo(). */
+  /** The current height, for releaseTo(). */
   get height(): number {
     return this.#lent * addressLimit + this.#memory.scratch
   }

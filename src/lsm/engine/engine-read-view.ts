@@ -25,7 +25,7 @@ export class EngineReadView implements ReadView, Places {
   readonly tables: TableCache
   readonly #onRelease: () => void
   readonly #unpin: (() => void)[] = []
-  /** Tables that prepareSome() has not examined yet. */
+  /** Tables that prepareSlice() has not examined yet. */
   #unopened: TableMeta[] | undefined
   #isReleased = false
 

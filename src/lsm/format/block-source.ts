@@ -96,7 +96,7 @@ export class BlockSource {
     return block
   }
 
-  /** The block just returned by look(), in bytes that belong to the cursor. */
+  /** The block just returned by peek(), in bytes that belong to the cursor. */
   keep(block: Block): Block {
     if (block.bytes === this.#window) return block
     if (this.#options.space !== undefined) this.#space.restart()

@@ -15,7 +15,7 @@ import { maxPayloadBytes, recordHeaderBytes, writeHeader } from './log-record.ts
 export interface LogWriterOptions {
   /** Offset to append at: the end of a log that ends cleanly. Default 0. */
   readonly offset?: number
-  /** Size of the file, whatever it contains; see `maxRoomBytes`. Default 0. */
+  /** Size of the file, whatever it contains; see `maxPreallocatedBytes`. Default 0. */
   readonly fileBytes?: number
   /**
    * Maximum number of zeros that sync() may preallocate after the log, so that later syncs need not persist a new file

@@ -32,7 +32,7 @@ const scratch = new Scratch()
 /** For large blocks that are not retained. */
 const scratchSpace = new DecompressionSpace(0)
 
-/** The block that readBlockAside() read last; valid as long as LZ4's memory has not been reused. */
+/** The block that readSharedBlock() read last; valid as long as LZ4's memory has not been reused. */
 interface SharedBlock {
   file: TableFile | undefined
   index: number

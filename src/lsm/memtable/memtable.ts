@@ -21,7 +21,7 @@ import { hashOfKey, KeyTable } from './key-table.ts'
 import { RunCursor } from './run-cursor.ts'
 import { SortedRuns } from './sorted-runs.ts'
 
-/** Keys that sortSome() sorts: less than a millisecond's work, or a few before the code is compiled. */
+/** Keys that sortSlice() sorts: less than a millisecond's work, or a few before the code is compiled. */
 const sortedAtOnce = 1024
 
 export class Memtable {

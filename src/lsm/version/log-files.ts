@@ -29,7 +29,7 @@ export function createLog(fileSystem: FileSystem, directory: string, number: num
 }
 
 /**
- * Creates a log in the file of an obsolete one; set its predecessor with LogWriter.follow().
+ * Creates a log in the file of an obsolete one; set its predecessor with LogWriter.setPrevious().
  * REQUIRES: nobody has the old log open, and the edit that made it obsolete is durable.
  * @throws LEVEL_IO_ERROR
  */

@@ -17,7 +17,7 @@ export interface ChunkPlace {
   readonly rowBytes: number
 }
 
-/** Encodes in steps, one per column. The record is allocated from `room`. */
+/** Encodes in steps, one per column. The record is allocated from `arena`. */
 export function* encodeColumnChunk(
   columns: readonly OpenColumn[],
   place: ChunkPlace,

@@ -4,28 +4,28 @@
  * Separate arrays for each record were, to V8, external memory that it reclaims only by marking the whole heap
  * (docs/ingest.md).
  *
- * Invariant: memory that was taken is not overwritten until the room is closed, and may be from then on.
+ * Invariant: memory that was taken is not overwritten until the arena is closed, and may be from then on.
  */
 
 /** Larger than most batches. */
-const roomBytes = 1024 * 1024
-/** Maximum number of idle rooms, shared by all indexes. */
+const arenaBytes = 1024 * 1024
+/** Maximum number of idle arenas, shared by all indexes. */
 const maxIdle = 4
 const idle: Uint8Array[] = []
 const noMemory = new Uint8Array(0)
 
 /**
  * @example
- * const room = new Room()
- * const bytes = room.take(3)
+ * const arena = new ScratchArena()
+ * const bytes = arena.take(3)
  * bytes.fill(1)
- * room.close()
+ * arena.close()
  */
 export class ScratchArena {
-  #memory = idle.pop() ?? new Uint8Array(roomBytes)
+  #memory = idle.pop() ?? new Uint8Array(arenaBytes)
   #used = 0
 
-  /** Allocates bytes of unspecified contents; outside the room when they do not fit. */
+  /** Allocates bytes of unspecified contents; outside the arena when they do not fit. */
   take(bytes: number): Uint8Array {
     const start = this.#used
     if (bytes > this.#memory.length - start) return new Uint8Array(bytes)
@@ -41,7 +41,7 @@ export class ScratchArena {
 
   /**
    * Recycles the memory. REQUIRES: nobody reads what was taken. Do not call it in a `finally`, where a store that
-   * failed may still be reading: a room that is never closed is garbage collected.
+   * failed may still be reading: an arena that is never closed is garbage collected.
    */
   close(): void {
     if (this.#memory !== noMemory && idle.length < maxIdle) idle.push(this.#memory)

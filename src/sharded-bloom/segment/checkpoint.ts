@@ -20,7 +20,7 @@ import type { TailWrite } from './tail/tail.ts'
 
 /**
  * Yields the records of the segment's documents [from, to); `from` is the start of a chunk. Yields undefined between
- * the steps of a record that takes longer. Some values are allocated from `room`.
+ * the steps of a record that takes longer. Some values are allocated from `arena`.
  */
 export function* chunkWrites(
   segment: OpenSegment,

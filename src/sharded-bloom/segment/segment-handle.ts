@@ -90,13 +90,13 @@ export class SegmentHandle {
     return this.#restoring
   }
 
-  /** Called by a view, which reads the segment until letGo(). @returns the live words, undefined when everything is live */
+  /** Called by a view, which reads the segment until release(). @returns the live words, undefined when everything is live */
   acquire(): Uint32Array | undefined {
     this.#views++
     return this.live.capture()
   }
 
-  /** @param live as hold() returned it */
+  /** @param live as acquire() returned it */
   release(live: Uint32Array | undefined): void {
     this.live.release(live)
     if (--this.#views === 0) this.#onUnused?.()

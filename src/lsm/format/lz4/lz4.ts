@@ -38,7 +38,7 @@ interface Lz4 {
 
 let instance: Lz4 | undefined
 let generation = 0
-/** The buffer that inputRoom() returned last. */
+/** The buffer that inputBuffer() returned last. */
 let lastInput: Buffer | undefined
 
 /** Incremented by every call that writes to the kernel's memory: while it is unchanged, so are the contents. */

@@ -75,7 +75,7 @@ export interface OpenTail {
 
   /**
    * Yields a checkpoint's records of a chunk's first `documents`; undefined between the steps of a record that takes
-   * longer. Some values are allocated from `room`.
+   * longer. Some values are allocated from `arena`.
    */
   chunkWrites(firstOrdinal: number, chunk: number, documents: number, arena: ScratchArena): Generator<TailWrite | undefined>
 

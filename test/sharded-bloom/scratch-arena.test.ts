@@ -5,20 +5,20 @@ import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { ScratchArena } from '../../src/sharded-bloom/records/scratch-arena.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
-test('open rooms share no memory, not even for requests that do not fit', () => {
-  const rooms = [new ScratchArena(), new ScratchArena()]
-  const taken = rooms.flatMap((room) => [room.take(10), room.take(2 ** 20), room.copyOf(Uint8Array.of(1, 2, 3))])
+test('open arenas share no memory, not even for requests that do not fit', () => {
+  const arenas = [new ScratchArena(), new ScratchArena()]
+  const taken = arenas.flatMap((arena) => [arena.take(10), arena.take(2 ** 20), arena.copyOf(Uint8Array.of(1, 2, 3))])
   taken.forEach((bytes, i) => {
     bytes.fill(i)
   })
   taken.forEach((bytes, i) => {
     assert.ok(bytes.every((byte) => byte === i))
   })
-  for (const room of rooms) room.close()
-  rooms[0]!.close()
+  for (const arena of arenas) arena.close()
+  arenas[0]!.close()
   const [third, fourth] = [new ScratchArena(), new ScratchArena()]
-  assert.is.not(third.take(1).buffer, fourth.take(1).buffer, 'a room that was closed twice is one room')
-  assert.is.not(rooms[0]!.take(1).buffer, third.take(1).buffer, 'a closed room has no memory')
+  assert.is.not(third.take(1).buffer, fourth.take(1).buffer, 'an arena that was closed twice is one arena')
+  assert.is.not(arenas[0]!.take(1).buffer, third.take(1).buffer, 'a closed arena has no memory')
 })
 
 /** The records of an index that checkpoints and seals, more of each kind than a batch holds. */
@@ -41,7 +41,7 @@ async function recordsOf(seed: number): Promise<ReadonlyMap<string, Uint8Array>>
   return new Map([...harness.records.records].filter(([key]) => !key.startsWith('00')))
 }
 
-test('several indexes at once write the same records as each alone, though closed rooms are overwritten', async () => {
+test('several indexes at once write the same records as each alone, though closed arenas are overwritten', async () => {
   const seeds = [1, 3, 4]
   const expected: ReadonlyMap<string, Uint8Array>[] = []
   for (const seed of seeds) expected.push(await recordsOf(seed))
