@@ -6,11 +6,11 @@ import { type CompiledSort, compileSort } from '../query/sort.ts'
 import { checkKeys, countField, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { compileBucket } from './bucket.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
-import { assertStagesCollated } from './collated.ts'
+import { assertStagesSupportCollation } from './collation-support.ts'
 import { Counter, Sample, Sorter } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
 import { compileDocuments } from './documents.ts'
-import { type StagePlace, stageError, told } from './errors.ts'
+import { type StagePlace, stageError, withStage } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import { compileFill } from './fill.ts'
 import { compileLookup, compileUnion, type InnerPipelines } from './foreign.ts'
@@ -21,7 +21,7 @@ import { compileMatch, compileNarrowing } from './match.ts'
 import { compileMerge } from './merge.ts'
 import { type ParsedStage, parsePipeline } from './parse.ts'
 import { compileRedact, compileReshape, projection, unsetProjection } from './reshape.ts'
-import type { Collector, LeadingRead, Pipeline, SpelledRead, Stage, WriteStage } from './stage.ts'
+import type { Collector, LeadingRead, Pipeline, Stage, UncompiledRead, WriteStage } from './stage.ts'
 import { targetOf } from './target.ts'
 import { compileUnwind } from './unwind.ts'
 
@@ -31,7 +31,7 @@ import { compileUnwind } from './unwind.ts'
  */
 export function compilePipeline(pipeline: unknown, expressions: Expressions, within?: string): Pipeline {
   const parsed = parsePipeline(pipeline, { within })
-  if (expressions.order !== undefined) assertStagesCollated(parsed)
+  if (expressions.order !== undefined) assertStagesSupportCollation(parsed)
   const write = compileWrite(parsed[parsed.length - 1], expressions)
   const reading = write === undefined ? parsed : parsed.slice(0, -1)
   if (reading[0]?.place.stage === '$documents') {
@@ -51,7 +51,7 @@ function compileWrite(last: ParsedStage | undefined, expressions: Expressions): 
 }
 
 /** Compiles the filter, in the scope of the current variables. */
-function compileRead(read: SpelledRead, expressions: Expressions): LeadingRead {
+function compileRead(read: UncompiledRead, expressions: Expressions): LeadingRead {
   const [place = { stage: '$match', position: 0 }] = read.places
   return {
     ...read,
@@ -81,7 +81,7 @@ function compileFilters(
  */
 function checkLeading({ place, spec }: ParsedStage, expressions: Expressions): void {
   if (place.stage === '$match') compileMatch(spec, place, expressions)
-  if (place.stage === '$sort') told(place, () => compileSort(spec, expressions.order))
+  if (place.stage === '$sort') withStage(place, () => compileSort(spec, expressions.order))
   if (place.stage === '$project') projection(spec as Document, place)
   if (place.stage === '$unset') projection(unsetProjection(spec, place), place)
 }
@@ -184,7 +184,7 @@ function compileStage(
 }
 
 function compileStageSort(spec: unknown, place: StagePlace, { order }: Expressions): CompiledSort {
-  const sort = told(place, () => compileSort(objectOf(spec, place), order))
+  const sort = withStage(place, () => compileSort(objectOf(spec, place), order))
   if (sort.natural === undefined) return sort
   throw stageError('BadValue', place, '$natural is the order of a collection: it must come first, after $match at most')
 }
@@ -210,7 +210,7 @@ function compileFacets(
     const parsed = parsePipeline(pipeline, { within: `$facet.${name}`, isOverDocuments: true })
     const nested = parsed.find((stage) => stage.place.stage === '$facet')
     if (nested !== undefined) throw stageError('FailedToParse', nested.place, 'a facet cannot have facets')
-    if (expressions.order !== undefined) assertStagesCollated(parsed)
+    if (expressions.order !== undefined) assertStagesSupportCollation(parsed)
     return { name, stages: compileStages(parsed, expressions) }
   })
 }

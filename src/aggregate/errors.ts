@@ -33,7 +33,7 @@ export function stageError(
 }
 
 /** Runs a step of compilation, and adds the stage to its errors. */
-export function told<T>(place: StagePlace, compile: () => T): T {
+export function withStage<T>(place: StagePlace, compile: () => T): T {
   try {
     return compile()
   } catch (error) {

@@ -70,7 +70,7 @@ export class Expressions {
   }
 
   /** Compiles with additional variables in scope, whose values may differ at each evaluation. */
-  declaring<T>(names: readonly string[], compile: () => T): T {
+  withVariables<T>(names: readonly string[], compile: () => T): T {
     const added = names.filter((name) => !this.#names.has(name))
     for (const name of added) this.#names.add(name)
     const hidden = [...this.#constants].filter(([name]) => names.includes(name))

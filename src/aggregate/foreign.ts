@@ -24,7 +24,7 @@ export function compileLookup(
   const { from, localField, foreignField, pipeline, as } = lookup
   const variables = variablesOf(lookup.let ?? {}, place, expressions)
   const names = variables.map(({ name }) => name)
-  const join = expressions.declaring(names, (): Join => {
+  const join = expressions.withVariables(names, (): Join => {
     if (localField !== undefined || foreignField !== undefined) {
       const stages = inner.overDocuments(pipeline ?? [], expressions, place.stage)
       const [local, foreign] = [localField, foreignField].map((field) => pathOf(field, place).join('.'))
@@ -34,7 +34,7 @@ export function compileLookup(
     if (pipeline === undefined) {
       throw stageError('FailedToParse', place, 'it needs localField and foreignField, or a pipeline')
     }
-    const isShared = names.length === 0 && !mayDiffer(pipeline)
+    const isShared = names.length === 0 && !isNondeterministic(pipeline)
     return { kind: 'pipeline', from: foreignPipeline(from, pipeline, place, expressions, inner), isShared }
   })
   return { as: pathOf(as, place), join, variables }
@@ -53,12 +53,14 @@ export function compileUnion(
 }
 
 /** Stages and operators whose result may differ at each run. */
-const differing = new Set(['$sample', '$rand', '$function', '$accumulator', '$where'])
+const nondeterministic = new Set(['$sample', '$rand', '$function', '$accumulator', '$where'])
 
 /** Whether a pipeline may return something else when it runs again. */
-function mayDiffer(spec: unknown): boolean {
-  if (Array.isArray(spec)) return spec.some(mayDiffer)
-  return isPlainObject(spec) && Object.keys(spec).some((key) => differing.has(key) || mayDiffer(spec[key]))
+function isNondeterministic(spec: unknown): boolean {
+  if (Array.isArray(spec)) return spec.some(isNondeterministic)
+  return (
+    isPlainObject(spec) && Object.keys(spec).some((key) => nondeterministic.has(key) || isNondeterministic(spec[key]))
+  )
 }
 
 /** @param name may be omitted if the pipeline starts with documents of its own */

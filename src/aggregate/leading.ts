@@ -13,10 +13,10 @@ import { countField, wholeNumber } from './arguments.ts'
 import type { StagePlace } from './errors.ts'
 import type { ParsedStage } from './parse.ts'
 import { isPlainProjection, unsetProjection } from './reshape.ts'
-import type { LeadingRead, SpelledRead, TallyRead } from './stage.ts'
+import type { LeadingRead, TallyRead, UncompiledRead } from './stage.ts'
 
 interface Split {
-  readonly read: SpelledRead
+  readonly read: UncompiledRead
   readonly rest: readonly ParsedStage[]
 }
 
@@ -32,7 +32,7 @@ interface Draft {
 }
 
 /** A read of all documents. */
-export const wholeRead = {
+export const fullRead = {
   sort: undefined,
   skip: 0,
   limit: Number.POSITIVE_INFINITY,
@@ -42,12 +42,12 @@ export const wholeRead = {
 } as const
 
 export function splitLeading(stages: readonly ParsedStage[]): Split {
-  const draft: Draft = { ...wholeRead, filters: [], places: [] }
+  const draft: Draft = { ...fullRead, filters: [], places: [] }
   let rest = stages
   for (const stage of stages) {
     if (draft.count !== undefined || draft.tally !== undefined || !take(draft, stage)) break
     draft.places.push(stage.place)
-    rest = stage.place.stage === '$sortByCount' ? [mostFirst(stage), ...rest.slice(1)] : rest.slice(1)
+    rest = stage.place.stage === '$sortByCount' ? [sortByCount(stage), ...rest.slice(1)] : rest.slice(1)
   }
   const { filters, ...read } = draft
   const filter = filters.length === 0 ? undefined : filters.length === 1 ? filters[0] : { $and: filters }
@@ -140,6 +140,6 @@ function isCounter(accumulator: unknown): boolean {
 }
 
 /** Returns the sort that `$sortByCount` applies to its groups. */
-function mostFirst({ place }: ParsedStage): ParsedStage {
+function sortByCount({ place }: ParsedStage): ParsedStage {
   return { place: { ...place, stage: '$sort' }, spec: { count: -1 } }
 }

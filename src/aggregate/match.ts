@@ -1,11 +1,11 @@
 /** Compiles the filters of stages. */
 import type { Filter } from '../query/ast.ts'
 import { type CompiledFilter, compileFilter, type FilterOptions, narrowedBy } from '../query/filter.ts'
-import { type StagePlace, told } from './errors.ts'
+import { type StagePlace, withStage } from './errors.ts'
 import type { Expressions } from './expression.ts'
 
 export function compileMatch(spec: unknown, place: StagePlace, expressions: Expressions): CompiledFilter {
-  return told(place, () => compileFilter(spec, optionsOf(place, expressions)))
+  return withStage(place, () => compileFilter(spec, optionsOf(place, expressions)))
 }
 
 /** Returns a function that combines filters with this one, whose expressions are compiled only once. */
@@ -14,7 +14,7 @@ export function compileNarrowing(
   place: StagePlace,
   expressions: Expressions
 ): (filter: Filter) => CompiledFilter {
-  return told(place, () => narrowedBy(spec, optionsOf(place, expressions)))
+  return withStage(place, () => narrowedBy(spec, optionsOf(place, expressions)))
 }
 
 function optionsOf(place: StagePlace, expressions: Expressions): FilterOptions {

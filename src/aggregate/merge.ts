@@ -73,7 +73,7 @@ function changeBy(
   const defined = variablesOf({ ...others, new: '$$ROOT' }, place, expressions)
   const names = defined.map(({ name }) => name)
   const within = `${place.stage}.whenMatched`
-  const changed = expressions.declaring(names, () => compileChange(pipeline, expressions, within))
+  const changed = expressions.withVariables(names, () => compileChange(pipeline, expressions, within))
   const change = (target: Document, document: Document): Document => {
     const restore = expressions.assign(defined.map(({ name, value }) => [name, value(document)]))
     try {

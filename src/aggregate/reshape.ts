@@ -4,7 +4,7 @@ import { describeType } from '../query/errors.ts'
 import { compileProjection } from '../query/projection.ts'
 import type { ProjectionOptions } from '../query/projection-parse.ts'
 import { checkDisjoint, checkKeys, objectOf, pathOf } from './arguments.ts'
-import { type StagePlace, stageError, told } from './errors.ts'
+import { type StagePlace, stageError, withStage } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
 import type { ParsedStage } from './parse.ts'
@@ -36,7 +36,7 @@ export function compileReshape({ place, spec }: ParsedStage, expressions: Expres
 
 function compileProject(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
   const fields = objectOf(spec, place)
-  return told(place, () =>
+  return withStage(place, () =>
     compileProjection(fields, { compute: (expression) => expressions.compile(expression, place) })
   )
 }
@@ -74,7 +74,7 @@ export function unsetProjection(spec: unknown, place: StagePlace): Document {
 }
 
 export function projection(spec: Document, place: StagePlace): Reshape {
-  return told(place, () => compileProjection(spec))
+  return withStage(place, () => compileProjection(spec))
 }
 
 function compileAddFields(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {

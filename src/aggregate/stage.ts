@@ -106,7 +106,7 @@ export interface LeadingRead {
 }
 
 /** A read whose filter has not been compiled. */
-export type SpelledRead = Omit<LeadingRead, 'compiledFilter' | 'narrowed'>
+export type UncompiledRead = Omit<LeadingRead, 'compiledFilter' | 'narrowed'>
 
 export interface Merge {
   /** Paths by which documents are matched. */

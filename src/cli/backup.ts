@@ -35,7 +35,7 @@ export const backupCommand = command({
         }
       })
     } catch (error) {
-      return interrupt.endedBefore(to, error)
+      return interrupt.reportNotCreated(to, error)
     }
     // The backup exists: a signal that comes now is too late to count as a failure.
     const milliseconds = performance.now() - started

@@ -18,7 +18,7 @@ import { wholeNumber } from './values.ts'
 import { WorkDirectory } from './work-directory.ts'
 
 /** Limited by the memory of the census. */
-const mostTweets = 10_000_000
+const maxTweets = 10_000_000
 
 export const benchCommand = command({
   name: 'bench',
@@ -47,14 +47,14 @@ export const benchCommand = command({
       seed: wholeNumber('--seed', options.seed ?? '1'),
       rounds: wholeNumber('--rounds', options.rounds ?? '15', 1)
     }
-    if (plan.count > mostTweets) throw new UsageError(`--count takes at most ${mostTweets}, got ${plan.count}`)
+    if (plan.count > maxTweets) throw new UsageError(`--count takes at most ${maxTweets}, got ${plan.count}`)
     using interrupt = new Interrupt()
     let report: BenchReport
     try {
       using directory = options.keep === undefined ? WorkDirectory.temporary() : await WorkDirectory.kept(options.keep)
       report = await measure(plan, directory.path, interrupt.signal)
     } catch (error) {
-      return interrupt.endedBefore('the report', error)
+      return interrupt.reportNotCreated('the report', error)
     }
     await printLine(options.json === true ? JSON.stringify(report) : benchText(report))
     return report.queries.every(({ isSame }) => isSame) ? 0 : 1
@@ -73,14 +73,14 @@ async function measure(plan: Plan, directory: string, signal: AbortSignal): Prom
   const location = join(directory, 'tweets.db')
   const classes = await generate(plan, lines, signal)
   const importMilliseconds = await importLines(lines, location, signal)
-  const diskBytes = await bytesBelow(location)
+  const diskBytes = await directoryBytes(location)
 
   const started = performance.now()
   await using db = await openExisting(location)
   const openMilliseconds = performance.now() - started
   // Before any query, because queries may trigger a rebuild of the index.
   const { indexBytes } = await db.stats()
-  const queries = await askAll(db, classes, plan, signal)
+  const queries = await runQueries(db, classes, plan, signal)
   return {
     machine: machineText(),
     count,
@@ -132,14 +132,14 @@ async function importLines(path: string, location: string, signal: AbortSignal):
 }
 
 /** Total size of all files. */
-async function bytesBelow(directory: string): Promise<number> {
+async function directoryBytes(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())
   const sizes = await Promise.all(files.map(async (file) => (await stat(join(file.parentPath, file.name))).size))
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-async function askAll(
+async function runQueries(
   collection: Collection,
   classes: readonly QueryClass[],
   { rounds }: Plan,

@@ -42,7 +42,7 @@ export const copyCommand = command({
         }
       })
     } catch (error) {
-      return interrupt.endedBefore(to, error)
+      return interrupt.reportNotCreated(to, error)
     }
     // The copy exists: a signal that comes now is too late to count as a failure.
     const milliseconds = performance.now() - started

@@ -38,11 +38,11 @@ export const getCommand = command({
 
 /** Returns the ids that a text may mean, the likeliest first. */
 export function possibleIds(text: string): readonly unknown[] {
-  if (!/^[0-9a-f]{24}$/i.test(text)) return [parsedOr(text)]
-  return [ObjectId.createFromHexString(text), text, ...(/^\d+$/.test(text) ? [parsedOr(text)] : [])]
+  if (!/^[0-9a-f]{24}$/i.test(text)) return [parseOrText(text)]
+  return [ObjectId.createFromHexString(text), text, ...(/^\d+$/.test(text) ? [parseOrText(text)] : [])]
 }
 
-function parsedOr(text: string): unknown {
+function parseOrText(text: string): unknown {
   try {
     return parseJson(text)
   } catch (error) {

@@ -60,17 +60,17 @@ async function hasMember(input: Input): Promise<boolean> {
 
 async function readHeader(input: Input): Promise<void> {
   const start = input.offset
-  const header = await input.exactly(10)
+  const header = await input.readExactly(10)
   const [, , method = 0, flags = 0] = header
   if (!isGzip(header) || method !== 8 || (flags & flag.reserved) !== 0) throw damaged(start)
-  if (flags & flag.extra) await input.exactly(Buffer.from(await input.exactly(2)).readUInt16LE())
+  if (flags & flag.extra) await input.readExactly(Buffer.from(await input.readExactly(2)).readUInt16LE())
   if (flags & flag.name) await skipText(input)
   if (flags & flag.comment) await skipText(input)
-  if (flags & flag.headerChecksum) await input.exactly(2)
+  if (flags & flag.headerChecksum) await input.readExactly(2)
 }
 
 async function skipText(input: Input): Promise<void> {
-  for (let byte: number | undefined; byte !== 0; ) byte = (await input.exactly(1))[0]
+  for (let byte: number | undefined; byte !== 0; ) byte = (await input.readExactly(1))[0]
 }
 
 async function* readMember(input: Input): AsyncGenerator<Uint8Array, void, undefined> {
@@ -87,14 +87,14 @@ async function* readMember(input: Input): AsyncGenerator<Uint8Array, void, undef
         bytes += chunk.length
         yield chunk
       }
-      if (error !== undefined) throw piece.length === 0 ? endsEarly(offset) : damaged(offset, error)
+      if (error !== undefined) throw piece.length === 0 ? unexpectedEnd(offset) : damaged(offset, error)
       input.take(used)
     }
   } finally {
     inflater.close()
   }
   const { offset } = input
-  const trailer = Buffer.from(await input.exactly(trailerBytes))
+  const trailer = Buffer.from(await input.readExactly(trailerBytes))
   if (trailer.readUInt32LE(0) !== checksum || trailer.readUInt32LE(4) !== bytes % 2 ** 32) throw damaged(offset)
 }
 
@@ -160,9 +160,9 @@ class Input {
   }
 
   /** @throws GzipError if there are fewer */
-  async exactly(count: number): Promise<Uint8Array> {
+  async readExactly(count: number): Promise<Uint8Array> {
     const bytes = await this.peek(count)
-    if (bytes.length < count) throw endsEarly(this.offset + bytes.length)
+    if (bytes.length < count) throw unexpectedEnd(this.offset + bytes.length)
     this.take(count)
     return bytes
   }
@@ -172,6 +172,6 @@ function damaged(offset: number, cause?: unknown): GzipError {
   return new GzipError('the compressed data is damaged', offset, cause)
 }
 
-function endsEarly(offset: number): GzipError {
+function unexpectedEnd(offset: number): GzipError {
   return new GzipError('the compressed data ends too early', offset)
 }

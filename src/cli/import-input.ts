@@ -1,7 +1,7 @@
 /**
  * The input of an import: lines, one array, or documents spread over several lines, as detected from its first bytes.
  */
-import { type Layout, layoutOf, lengthOfMark } from './layout.ts'
+import { byteOrderMarkLength, type Layout, layoutOf } from './layout.ts'
 import type { Source } from './source.ts'
 import { ValueSplitter } from './value-splitter.ts'
 
@@ -46,11 +46,11 @@ export class ImportInput {
   /** Returns undefined for lines. */
   #splitterFor(layout: Layout, head: Uint8Array): ValueSplitter | undefined {
     this.#layout = layout
-    return layout === 'lines' ? undefined : new ValueSplitter(layout, this.#source.name, lengthOfMark(head))
+    return layout === 'lines' ? undefined : new ValueSplitter(layout, this.#source.name, byteOrderMarkLength(head))
   }
 
   #begin(head: Uint8Array, splitter: ValueSplitter | undefined): Uint8Array {
-    return splitter === undefined ? head : splitter.push(head.subarray(lengthOfMark(head)))
+    return splitter === undefined ? head : splitter.push(head.subarray(byteOrderMarkLength(head)))
   }
 
   /** Returns the origin of a line. @param line from 1 */

@@ -26,7 +26,7 @@ export class Interrupt implements Disposable {
    * Reports what was not created because of the signal, and returns the exit status. @throws the error if there was no
    * signal
    */
-  endedBefore(notMade: string, error: unknown): number {
+  reportNotCreated(notMade: string, error: unknown): number {
     if (this.#status === undefined) throw error
     process.stderr.write(`petaldb: interrupted; ${notMade} was not made\n`)
     return this.#status

@@ -17,11 +17,11 @@ const byteOrderMark = '\u00ef\u00bb\u00bf'
 export function layoutOf(head: Uint8Array, isAll: boolean): Layout | undefined {
   const isEnough = isAll || head.length >= maxHeadBytes
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, maxHeadBytes)).toString('latin1')
-  const layout = byteOrderMark.startsWith(text) ? undefined : decide(text.slice(lengthOfMark(head)), isEnough)
+  const layout = byteOrderMark.startsWith(text) ? undefined : decide(text.slice(byteOrderMarkLength(head)), isEnough)
   return layout ?? (isEnough ? 'lines' : undefined)
 }
 
-export function lengthOfMark(head: Uint8Array): number {
+export function byteOrderMarkLength(head: Uint8Array): number {
   const [first, second, third] = head
   return first === 0xef && second === 0xbb && third === 0xbf ? byteOrderMark.length : 0
 }
@@ -31,11 +31,11 @@ function decide(text: string, isEnough: boolean): Layout | undefined {
   if (first === '') return undefined
   if (first[0] !== '[' && first[0] !== '{') return 'lines'
   if (end === '' && !isEnough) return undefined
-  const open = first[0] === '{' ? openAtEnd(first) : undefined
+  const open = first[0] === '{' ? stateAtEnd(first) : undefined
   if (open?.isWhole) return 'lines'
   if (next === '' && !isEnough) return undefined
   if (open === undefined) return next !== '' && isArray(first) ? 'lines' : 'array'
-  return next !== '' && mayGoOn(open, next) ? 'documents' : 'lines'
+  return next !== '' && mayContinue(open, next) ? 'documents' : 'lines'
 }
 
 /** An array is not a document, so lines of arrays are lines; and nothing may follow a single array. */
@@ -48,7 +48,7 @@ function isArray(line: string): boolean {
 }
 
 /** The state at the end of a line. */
-interface OpenLine {
+interface LineEndState {
   readonly isWhole: boolean
   /** Innermost open bracket; undefined inside a string, and if nothing is open. */
   readonly bracket: string | undefined
@@ -56,7 +56,7 @@ interface OpenLine {
   readonly last: string
 }
 
-function openAtEnd(line: string): OpenLine {
+function stateAtEnd(line: string): LineEndState {
   const open: string[] = []
   let isInText = false
   let last = ''
@@ -74,7 +74,7 @@ function openAtEnd(line: string): OpenLine {
 }
 
 /** Whether a document may continue with the next line. After a truncated line, another document starts. */
-function mayGoOn({ bracket, last }: OpenLine, next: string): boolean {
+function mayContinue({ bracket, last }: LineEndState, next: string): boolean {
   if (bracket === undefined) return false
   if (bracket === '[' || last === ':') return true
   // A key, or punctuation that ends or separates what the line has started.

@@ -36,7 +36,7 @@ export const pathsCommand = command({
       if (lines.length > 0) await printLine(lines.join('\n'))
       return 0
     } catch (error) {
-      return interrupt.endedBefore('the list of paths', error)
+      return interrupt.reportNotCreated('the list of paths', error)
     }
   }
 })

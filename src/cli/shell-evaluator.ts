@@ -36,11 +36,11 @@ export class Evaluator {
 /** Returns undefined if the code is incomplete. @throws SyntaxError */
 function compile(code: string): Script | undefined {
   let reason: unknown
-  for (const spelling of spellings(code)) {
+  for (const rewriting of rewritings(code)) {
     try {
-      return scriptOf(spelling)
+      return scriptOf(rewriting)
     } catch (error) {
-      if (isUnfinished(spelling, error)) return undefined
+      if (isUnfinished(rewriting, error)) return undefined
       // Report the error of the code as typed, not of a rewritten form; those only exist for await.
       reason ??= error
     }
@@ -49,7 +49,7 @@ function compile(code: string): Script | undefined {
 }
 
 /** Yields possible rewritings of a statement, the likeliest first. */
-function* spellings(code: string): Generator<string> {
+function* rewritings(code: string): Generator<string> {
   const bare = code.trim().replace(/;+$/, '')
   // A brace starts a document rather than a block.
   if (bare.startsWith('{')) yield `(${bare}\n)`

@@ -7,7 +7,7 @@ import { LineWriter } from './line-writer.ts'
 /** Documents of a cursor shown at once on a terminal. */
 export const pageDocuments = 20
 
-interface Looks {
+interface OutputStyle {
   /** Documents of a cursor shown at once. */
   readonly page: number
   /** Whether to show how long it took. */
@@ -24,18 +24,18 @@ export class ShellOutput {
   readonly #stream: Writable
   /** For documents, respecting backpressure. */
   readonly #lines: LineWriter
-  readonly #looks: Looks
+  readonly #style: OutputStyle
   /** The last cursor shown, if it may have more documents. */
   #rest: { readonly cursor: Cursor; readonly documents: AsyncIterator<unknown> } | undefined
 
-  constructor(stream: Writable, looks: Looks) {
+  constructor(stream: Writable, style: OutputStyle) {
     this.#stream = stream
     this.#lines = new LineWriter(stream, 'standard output')
-    this.#looks = looks
+    this.#style = style
   }
 
   text(value: unknown): string {
-    return inspect(value, { colors: this.#looks.isColoured, depth: 10, maxArrayLength: 200 })
+    return inspect(value, { colors: this.#style.isColoured, depth: 10, maxArrayLength: 200 })
   }
 
   /** Formats a thrown value, with the stack frames in the typed lines. */
@@ -59,7 +59,7 @@ export class ShellOutput {
     const shown = await value
     if (isCursor(shown)) return this.show(shown)
     if (shown !== undefined) this.print(this.text(shown))
-    if (value instanceof Promise) this.#tell(formatDuration(performance.now() - begin))
+    if (value instanceof Promise) this.#printTiming(formatDuration(performance.now() - begin))
   }
 
   /** Shows the next page of the last cursor. @throws errors of the cursor; ClosedPipe if the reader has gone */
@@ -69,7 +69,7 @@ export class ShellOutput {
     const begin = performance.now()
     let count = 0
     let isOver = false
-    while (count < this.#looks.page && !isOver) {
+    while (count < this.#style.page && !isOver) {
       const { done, value } = await rest.documents.next()
       // It was interrupted, or another cursor is being shown.
       if (this.#rest !== rest) return
@@ -81,7 +81,7 @@ export class ShellOutput {
     await this.#lines.flush()
     if (isOver) this.#rest = undefined
     const number = `${count} document${count === 1 ? '' : 's'}${isOver ? '' : '; .more shows the next ones'}`
-    this.#tell(`${number} in ${formatDuration(performance.now() - begin)}`)
+    this.#printTiming(`${number} in ${formatDuration(performance.now() - begin)}`)
   }
 
   /** Closes the current cursor. A pending promise continues unseen. */
@@ -101,8 +101,8 @@ export class ShellOutput {
     this.#stream.write(`${line}\n`)
   }
 
-  #tell(line: string): void {
-    if (this.#looks.isTimed) this.print(`-- ${line}`)
+  #printTiming(line: string): void {
+    if (this.#style.isTimed) this.print(`-- ${line}`)
   }
 }
 

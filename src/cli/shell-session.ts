@@ -16,7 +16,7 @@ const help = [
 const commands = /^\s*(\.[a-z]+|help|show\s+\w+);?\s*$/
 
 /** The ways to leave other prompts. */
-const leaves = /^\s*(\.?exit|\.?quit)(\(\))?;?\s*$/
+const exitCommand = /^\s*(\.?exit|\.?quit)(\(\))?;?\s*$/
 
 export interface ShellParts {
   readonly lines: Interface
@@ -30,7 +30,7 @@ export class ShellSession {
   hasFailed = false
   readonly #parts: ShellParts
   /** Lines of an incomplete statement. */
-  #begun = ''
+  #incomplete = ''
   /** Ends the wait for an answer. */
   #stopWaiting: (() => void) | undefined
   #isOver = false
@@ -44,15 +44,15 @@ export class ShellSession {
     const { lines } = this.#parts
     this.#prompt()
     for await (const line of lines) {
-      if (this.#isOver || (this.#begun === '' && leaves.test(line))) break
+      if (this.#isOver || (this.#incomplete === '' && exitCommand.test(line))) break
       await this.#take(line)
       this.#prompt()
     }
     lines.close()
     // At a terminal, Ctrl-D leaves even within a statement.
-    if (this.#parts.prompt === '' && this.#begun !== '' && !this.#isOver) {
+    if (this.#parts.prompt === '' && this.#incomplete !== '' && !this.#isOver) {
       this.hasFailed = true
-      this.#parts.output.print(`The input ends within a statement:\n${this.#begun.trimEnd()}`)
+      this.#parts.output.print(`The input ends within a statement:\n${this.#incomplete.trimEnd()}`)
     }
   }
 
@@ -63,43 +63,43 @@ export class ShellSession {
   }
 
   async #take(line: string): Promise<void> {
-    const code = `${this.#begun}${line}\n`
-    const [, name] = (this.#begun === '' && commands.exec(line)) || []
-    this.#begun = ''
+    const code = `${this.#incomplete}${line}\n`
+    const [, name] = (this.#incomplete === '' && commands.exec(line)) || []
+    this.#incomplete = ''
     if (code.trim() === '') return
     try {
-      await this.#whileWaiting(name === undefined ? this.#answer(code) : this.#obey(name))
+      await this.#untilInterrupted(name === undefined ? this.#evaluate(code) : this.#runCommand(name))
     } catch (error) {
       if (error instanceof ClosedPipe) throw error
-      this.tell(error)
+      this.reportError(error)
     }
   }
 
   /** Reports an error of a line, or of something it has started. */
-  tell(error: unknown): void {
+  reportError(error: unknown): void {
     const { output } = this.#parts
     this.hasFailed = true
     output.print(error instanceof PetalError ? describeError(error) : `Uncaught ${output.errorText(error)}`)
   }
 
-  async #obey(name: string): Promise<void> {
+  async #runCommand(name: string): Promise<void> {
     const { output } = this.#parts
     const [, shown] = /^show\s+(.*)/.exec(name) ?? []
     if (name === '.more') await output.more()
-    else if (shown === 'collections') await this.#answer('db.listCollections().map(({ name }) => name)')
-    else if (shown !== undefined) output.print(hintAt(shown))
+    else if (shown === 'collections') await this.#evaluate('db.listCollections().map(({ name }) => name)')
+    else if (shown !== undefined) output.print(unknownShowHint(shown))
     else output.print(name.endsWith('help') ? help.join('\n') : `there is no ${name}; .help lists what there is`)
   }
 
-  async #answer(code: string): Promise<void> {
+  async #evaluate(code: string): Promise<void> {
     const { evaluator, output } = this.#parts
     const evaluated = evaluator.evaluate(code)
-    if (evaluated === undefined) this.#begun = code
+    if (evaluated === undefined) this.#incomplete = code
     else await output.show(evaluated.value)
   }
 
   /** Waits for an answer until interrupted. Whatever continues after that is ignored, including its errors. */
-  async #whileWaiting(answering: Promise<void>): Promise<void> {
+  async #untilInterrupted(answering: Promise<void>): Promise<void> {
     const interrupted = new Promise<void>((resolve) => {
       this.#stopWaiting = resolve
     })
@@ -115,8 +115,8 @@ export class ShellSession {
       this.#stopWaiting()
       return
     }
-    const isIdle = this.#begun === '' && lines.line === ''
-    this.#begun = ''
+    const isIdle = this.#incomplete === '' && lines.line === ''
+    this.#incomplete = ''
     // Simulates the keys that clear the line.
     lines.write(null, { ctrl: true, name: 'e' })
     lines.write(null, { ctrl: true, name: 'u' })
@@ -127,12 +127,12 @@ export class ShellSession {
   #prompt(): void {
     const { lines, prompt } = this.#parts
     if (prompt === '' || this.#isOver) return
-    lines.setPrompt(this.#begun === '' ? prompt : '... ')
+    lines.setPrompt(this.#incomplete === '' ? prompt : '... ')
     lines.prompt()
   }
 }
 
-function hintAt(shown: string): string {
+function unknownShowHint(shown: string): string {
   return shown === 'dbs' || shown === 'databases'
     ? 'a directory is one database, and this one is db; show collections names what is in it'
     : `there is no show ${shown}; show collections names what there is`

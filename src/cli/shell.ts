@@ -51,7 +51,7 @@ export const shellCommand = command({
     if (isTerminal) process.stdout.write(`${count} documents in db; db.paths() tells what they have. .help, .exit\n`)
     const session = new ShellSession({ lines, evaluator, output, prompt: isTerminal ? `${basename(location)}> ` : '' })
     interrupt.signal.addEventListener('abort', () => session.stop())
-    const tell = (error: unknown): void => session.tell(error)
+    const tell = (error: unknown): void => session.reportError(error)
     process.on('unhandledRejection', tell).on('uncaughtException', tell)
     try {
       await session.run()

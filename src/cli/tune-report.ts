@@ -44,7 +44,7 @@ export function tuneReport(result: TuneResult, documents: number): string {
     'µs'
   ]
   const rows = choices.map((choice, i) => rowOf(choice, i === taken, documents))
-  const share = choices[taken]!.needsNewIndex ? [] : [kept(stored, choices[taken]!.isPresent)]
+  const share = choices[taken]!.needsNewIndex ? [] : [outcomeText(stored, choices[taken]!.isPresent)]
   return [
     `sample   ${formatCount(sample.documents)} of ${formatCount(documents)} documents`,
     `pairs    ${mean.toFixed(1)} hashed per document; median ${median}, 99 % ≤ ${percentile99}, most ${most}`,
@@ -85,7 +85,7 @@ function rowOf(choice: TuneChoice, isTaken: boolean, documents: number): string[
   ]
 }
 
-function kept(stored: boolean, isPresent: boolean): string {
+function outcomeText(stored: boolean, isPresent: boolean): string {
   if (!stored) return 'Dry run: nothing was changed.'
   return isPresent
     ? 'It stays in force.'

@@ -44,10 +44,10 @@ export interface CollectionIndex {
 
 export function collectionIndex(collections: Collections, name: string): CollectionIndex {
   return {
-    stats: async () => (await collections.reading(name))?.indexStats() ?? noIndex,
+    stats: async () => (await collections.openForRead(name))?.indexStats() ?? noIndex,
     tune: async (options = {}) => {
       assertOptions('index.tune', options, knownTuneOptions)
-      const collection = await collections.reading(name)
+      const collection = await collections.openForRead(name)
       if (collection === undefined) throw noCollection(name)
       return options.dryRun === true
         ? tuneCollection(collection, options)
@@ -55,13 +55,13 @@ export function collectionIndex(collections: Collections, name: string): Collect
     },
     rebuild: async (options = {}) => {
       assertOptions('index.rebuild', options, knownRebuildOptions)
-      if ((await collections.reading(name)) === undefined) throw noCollection(name)
+      if ((await collections.openForRead(name)) === undefined) throw noCollection(name)
       // The write returns before the rebuild is done: close() aborts a rebuild instead of waiting for it.
       const { done } = await collections.write(name, async (writable) => ({ done: writable.rebuildIndex(options) }))
       return done
     },
     rebuildReason: async () => {
-      const collection = await collections.reading(name)
+      const collection = await collections.openForRead(name)
       const tuning = collection?.indexTuning
       return collection && tuning && rebuildReason(collection.indexStats(), tuning.segmentDocuments)
     }

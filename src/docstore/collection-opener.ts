@@ -7,7 +7,7 @@
 import { PetalError } from '../model/errors.ts'
 import { invalidOption } from '../model/invalid-option.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
-import { DocumentRoom } from './documents/document-room.ts'
+import { DocumentCacheBudget } from './documents/document-cache-budget.ts'
 import { assertSameIds, checkIds, type IdsOption, idsOf, newHeader } from './ids/ids-option.ts'
 import type { ReversibleIds } from './ids/reversible-ids.ts'
 import { DeclaredIndexes } from './indexes/declared-indexes.ts'
@@ -51,7 +51,7 @@ export class CollectionOpener {
   readonly #catalog: Catalog
   readonly #isReadOnly: boolean
   readonly #sync: boolean
-  readonly #documentRoom: DocumentRoom
+  readonly #cacheBudget: DocumentCacheBudget
   readonly #index: IndexOptions
   readonly #autoRebuild: OpenOptions['autoRebuild']
   readonly #ttlIntervalSeconds: number
@@ -59,7 +59,7 @@ export class CollectionOpener {
   /** Default ids of new collections. */
   readonly #ids: IdsOption
   /** Options chosen for individual collections. */
-  readonly #chosen = new Map<string, CollectionOptions>()
+  readonly #chosenOptions = new Map<string, CollectionOptions>()
 
   /** @param index as returned by checkOptions() */
   constructor(opened: OpenedStore, catalog: Catalog, options: OpenOptions, index: IndexOptions, feeds: ChangeFeeds) {
@@ -68,7 +68,7 @@ export class CollectionOpener {
     this.#catalog = catalog
     this.#isReadOnly = options.readOnly === true
     this.#sync = options.sync === true
-    this.#documentRoom = new DocumentRoom(documentCacheBytes(options.documentCacheBytes))
+    this.#cacheBudget = new DocumentCacheBudget(documentCacheBytes(options.documentCacheBytes))
     this.#index = index
     this.#autoRebuild = options.autoRebuild
     this.#ttlIntervalSeconds = ttlIntervalSeconds(options.ttlIntervalSeconds)
@@ -77,8 +77,8 @@ export class CollectionOpener {
   }
 
   /** Stores the options to open a collection with. @throws PetalError InvalidOptions if it is open with others */
-  choose(name: string, options: CollectionOptions, isOpen: boolean): void {
-    const known = this.#chosen.get(name)
+  setOptions(name: string, options: CollectionOptions, isOpen: boolean): void {
+    const known = this.#chosenOptions.get(name)
     const chosen: CollectionOptions = { ...known, ...options }
     checkSupport(indexOptions(chosen.index), this.#opened.filters !== undefined)
     autoRebuildOptions(chosen.autoRebuild)
@@ -88,12 +88,12 @@ export class CollectionOpener {
     if (isOpen) {
       const differs = (of: (options: CollectionOptions) => unknown): boolean =>
         JSON.stringify(of(chosen)) !== JSON.stringify(of(known ?? {}))
-      if (differs(({ index }) => this.#indexOr(index))) throw openOtherwise(name, 'index')
+      if (differs(({ index }) => this.#indexOr(index))) throw openWithOther(name, 'index')
       if (differs(({ autoRebuild = this.#autoRebuild }) => autoRebuildOptions(autoRebuild) ?? false)) {
-        throw openOtherwise(name, 'autoRebuild')
+        throw openWithOther(name, 'autoRebuild')
       }
     }
-    this.#chosen.set(name, chosen)
+    this.#chosenOptions.set(name, chosen)
   }
 
   /** Creates a collection that is not in the catalog. @throws PetalError InvalidNamespace, InvalidOptions */
@@ -124,8 +124,8 @@ export class CollectionOpener {
   }
 
   /** @throws PetalError InvalidOptions if the collection's ids differ from those chosen for the name */
-  assertChosen(name: string, { ids }: CatalogEntry): void {
-    assertSameIds(name, ids, this.#chosen.get(name)?.ids)
+  assertChosenIds(name: string, { ids }: CatalogEntry): void {
+    assertSameIds(name, ids, this.#chosenOptions.get(name)?.ids)
   }
 
   /** Makes a reserved collection, filled and closed, replace the one of this name. */
@@ -138,8 +138,8 @@ export class CollectionOpener {
   async rename(from: string, to: string): Promise<void> {
     const replaces = this.#catalog.entry(to) !== undefined
     await this.#catalog.rename(from, to)
-    const chosen = this.#chosen.get(from)
-    if (chosen !== undefined && !this.#chosen.has(to)) this.#chosen.set(to, chosen)
+    const chosen = this.#chosenOptions.get(from)
+    if (chosen !== undefined && !this.#chosenOptions.has(to)) this.#chosenOptions.set(to, chosen)
     if (replaces) this.#feeds.dropped(to)
     this.#feeds.dropped(from, to)
   }
@@ -149,7 +149,7 @@ export class CollectionOpener {
   }
 
   async #open(name: string, entry: CatalogEntry, feed: ChangeFeed, options: IndexOptions): Promise<OpenCollection> {
-    this.assertChosen(name, entry)
+    this.assertChosenIds(name, entry)
     const store = this.store(entry.number, idsOf(name, entry.ids))
     const state = await store.withLoads(await this.#catalog.state(entry.number))
     // A read-only database keeps the stored kind, since another would have to be written.
@@ -164,14 +164,14 @@ export class CollectionOpener {
     const index = createIndex(kind, options, store, this.#isReadOnly)
     const indexStore = new IndexStore(this.#opened.store, entry.number)
     const declared = await DeclaredIndexes.open(name, indexStore, store.idTable, entry.declared ?? [])
-    const { autoRebuild = this.#autoRebuild } = this.#chosen.get(name) ?? {}
-    const ownWork = this.#isReadOnly
+    const { autoRebuild = this.#autoRebuild } = this.#chosenOptions.get(name) ?? {}
+    const background = this.#isReadOnly
       ? undefined
       : { autoRebuild: autoRebuildOptions(autoRebuild), ttlIntervalSeconds: this.#ttlIntervalSeconds }
     try {
-      return await OpenCollection.open(feed, store, index, declared, state, ownWork)
+      return await OpenCollection.open(feed, store, index, declared, state, background)
     } catch (error) {
-      throw withoutStoredHash(name, error) ?? error
+      throw storedHashMissing(name, error) ?? error
     }
   }
 
@@ -181,11 +181,11 @@ export class CollectionOpener {
       sync: this.#sync,
       // The caller's writes are rejected earlier; with a store that discards writes, the index may still catch up with
       // the documents.
-      readOnly: this.#isReadOnly && !this.#opened.forgetsWrites,
+      readOnly: this.#isReadOnly && !this.#opened.discardsWrites,
       filters: this.#opened.filters,
       ids,
       // The cache identifies documents by ordinals, which must never be reused.
-      documentRoom: ids === undefined ? this.#documentRoom : new DocumentRoom(0)
+      cacheBudget: ids === undefined ? this.#cacheBudget : new DocumentCacheBudget(0)
     }
     return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
   }
@@ -196,13 +196,13 @@ export class CollectionOpener {
     const options = this.#indexOptions(name)
     await loadHashChoice(options.hash)
     const index = indexKind(options, undefined)
-    const ids = newHeader(this.#chosen.get(name)?.ids ?? this.#ids)
+    const ids = newHeader(this.#chosenOptions.get(name)?.ids ?? this.#ids)
     assertIndexFor(ids, index)
     return { index, ...(ids && { ids }) }
   }
 
   #indexOptions(name: string): IndexOptions {
-    return this.#indexOr(this.#chosen.get(name)?.index)
+    return this.#indexOr(this.#chosenOptions.get(name)?.index)
   }
 
   #indexOr(index: CollectionOptions['index']): IndexOptions {
@@ -210,7 +210,7 @@ export class CollectionOpener {
   }
 }
 
-function openOtherwise(name: string, option: string): PetalError {
+function openWithOther(name: string, option: string): PetalError {
   return new PetalError('InvalidOptions', `The collection '${name}' is open with another ${option}`, {
     details: { option }
   })
@@ -220,7 +220,7 @@ function openOtherwise(name: string, option: string): PetalError {
  * Explains that the hash of a stored index cannot be loaded (a requested hash has been loaded before); undefined for
  * other errors.
  */
-function withoutStoredHash(collection: string, error: unknown): PetalError | undefined {
+function storedHashMissing(collection: string, error: unknown): PetalError | undefined {
   if (!(error instanceof PetalError) || error.details.option !== 'hash') return undefined
   const { value: stored } = error.details
   const { cause } = error

@@ -2,7 +2,7 @@
  * A collection with MongoDB's method names and result shapes. Reads are in readable-collection.ts; this file adds
  * writes and declared indexes.
  */
-import { answered } from '../model/time-slice.ts'
+import { deliver } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
@@ -35,8 +35,8 @@ import { checkInsertMany, type DocumentSource, type InsertManyOptions, insertMan
 import { remove, update } from './write/mutate.ts'
 import {
   type Compile,
+  compileReplace,
   compileSpec,
-  compileWhole,
   deleteRequest,
   findOneAndDeleteRequest,
   findOneAndUpdateRequest,
@@ -137,7 +137,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     replacement: T | Omit<T, '_id'>,
     options: Omit<UpdateOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult> {
-    return this.#updateUpTo('replaceOne', 1, filter, () => compileWhole(replacement, options), options)
+    return this.#updateUpTo('replaceOne', 1, filter, () => compileReplace(replacement, options), options)
   }
 
   /** Deletes the first match. @throws PetalError BadValue for a missing filter; AbortedError */
@@ -183,7 +183,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     replacement: T | Omit<T, '_id'>,
     options: Omit<FindOneAndUpdateOptions, 'arrayFilters'> = {}
   ): Promise<WithId<T> | null> {
-    return this.#findOneAndChange('findOneAndReplace', filter, () => compileWhole(replacement, options), options)
+    return this.#findOneAndChange('findOneAndReplace', filter, () => compileReplace(replacement, options), options)
   }
 
   /** Deletes the first match. @returns the deleted document; null if none matched @throws as deleteOne() */
@@ -286,7 +286,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   }
 
   async #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
-    return answered(await this.#collections.write(this.collectionName, use))
+    return deliver(await this.#collections.write(this.collectionName, use))
   }
 
   async #updateUpTo(

@@ -7,7 +7,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
-import { Closing } from './closing.ts'
+import { CloseSignal } from './close-signal.ts'
 import { CollectionOpener, checkOptions } from './collection-opener.ts'
 import { commitFailed, fromStore, notOpen } from './errors.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
@@ -26,7 +26,7 @@ import { rethrow } from './store/store-errors.ts'
 import { type ChangeFeed, ChangeFeeds } from './watch/change-feed.ts'
 
 export class Collections {
-  readonly closing = new Closing()
+  readonly closing = new CloseSignal()
   readonly #opened: OpenedStore
   readonly #catalog: Catalog
   readonly #opener: CollectionOpener
@@ -77,9 +77,9 @@ export class Collections {
   }
 
   /** Stores the options to open a collection with. @throws PetalError InvalidOptions if it is open with others */
-  choose(name: string, options: CollectionOptions): void {
+  setOptions(name: string, options: CollectionOptions): void {
     this.#assertOpen()
-    this.#opener.choose(name, options, this.#open.has(name))
+    this.#opener.setOptions(name, options, this.#open.has(name))
   }
 
   get store(): Store {
@@ -111,7 +111,7 @@ export class Collections {
   }
 
   /** Returns the collection, or undefined if it does not exist. A promise only if it has to be opened. */
-  reading(name: string): OpenCollection | undefined | Promise<OpenCollection | undefined> {
+  openForRead(name: string): OpenCollection | undefined | Promise<OpenCollection | undefined> {
     this.#assertOpen()
     const open = this.#open.get(name)
     if (open !== undefined) return open
@@ -123,8 +123,8 @@ export class Collections {
    * writes take effect in the order of the calls; close() waits for it.
    */
   write<R>(name: string, use: (collection: OpenCollection) => Promise<R>): Promise<R> {
-    const collection = this.#writing(name)
-    return this.#awaited(collection instanceof Promise ? collection.then(use) : use(collection))
+    const collection = this.#openForWrite(name)
+    return this.#track(collection instanceof Promise ? collection.then(use) : use(collection))
   }
 
   /**
@@ -135,7 +135,7 @@ export class Collections {
    */
   replace(name: string, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
     this.assertWritable()
-    return this.#awaited(this.#replace(name, fill))
+    return this.#track(this.#replace(name, fill))
   }
 
   /** Definitions of the indexes created by createIndex(). */
@@ -152,7 +152,7 @@ export class Collections {
   /** If the collection is open, the drop is ordered before anything is awaited. @returns false if there was none */
   async drop(name: string): Promise<boolean> {
     this.assertWritable()
-    const reading = this.reading(name)
+    const reading = this.openForRead(name)
     const collection = reading instanceof Promise ? await reading : reading
     const entry = this.#catalog.entry(name)
     if (collection === undefined || entry === undefined) return false
@@ -176,7 +176,7 @@ export class Collections {
    */
   rename(names: NewName): Promise<void> {
     this.assertWritable()
-    return this.#awaited(this.#rename(names))
+    return this.#track(this.#rename(names))
   }
 
   /** @throws PetalError IllegalOperation in a read-only database */
@@ -192,7 +192,7 @@ export class Collections {
   }
 
   /** Registers a write that close() has to wait for. */
-  #awaited<R>(writing: Promise<R>): Promise<R> {
+  #track<R>(writing: Promise<R>): Promise<R> {
     this.#writes.add(writing)
     const forget = (): void => {
       this.#writes.delete(writing)
@@ -202,17 +202,17 @@ export class Collections {
   }
 
   async #replace(name: string, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
-    const model = await this.reading(name)
+    const model = await this.openForRead(name)
     const entry = await this.#opener.reserve(name)
     let before: CatalogEntry | undefined
     let isInstalling = false
     const assertInstallable = (): void => {
       before = this.#catalog.entry(name)
       assertSameIndexes(name, entry, before)
-      this.#opener.assertChosen(name, entry)
+      this.#opener.assertChosenIds(name, entry)
     }
     try {
-      await filled(await this.#opener.openReserved(name, entry, model), fill)
+      await fillAndClose(await this.#opener.openReserved(name, entry, model), fill)
       // Checked before callers are turned away from the old collection.
       assertInstallable()
       let refusal: unknown
@@ -242,12 +242,12 @@ export class Collections {
     if (replaced !== undefined) await this.#leftovers.deleteOf(replaced.number).catch(rethrow)
   }
 
-  #writing(name: string): OpenCollection | Promise<OpenCollection> {
+  #openForWrite(name: string): OpenCollection | Promise<OpenCollection> {
     this.assertWritable()
-    const open = this.reading(name)
+    const open = this.openForRead(name)
     if (open instanceof OpenCollection) return open
     const opening = open ?? this.#open.open(name, () => this.#opener.create(name))
-    return opening.then((collection) => collection ?? this.#writing(name))
+    return opening.then((collection) => collection ?? this.#openForWrite(name))
   }
 
   async #close(): Promise<void> {
@@ -273,7 +273,10 @@ export class Collections {
 }
 
 /** Fills a collection and closes it, even if filling fails. */
-async function filled(collection: OpenCollection, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
+async function fillAndClose(
+  collection: OpenCollection,
+  fill: (collection: OpenCollection) => Promise<void>
+): Promise<void> {
   try {
     await fill(collection)
   } catch (error) {

@@ -83,7 +83,7 @@ export class Database<T extends object = Document> extends Collection<T> impleme
     if (options !== undefined) {
       assertOptions('collection', options, knownCollectionOptions)
       assertKnownInside('collection', options)
-      this.#collections.choose(name, options)
+      this.#collections.setOptions(name, options)
     }
     return new Collection<U>(this.#collections, name)
   }
@@ -116,7 +116,7 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   async stats(): Promise<DatabaseStats> {
     const collections: CollectionStats[] = []
     for (const name of this.#collections.names) {
-      const collection = await this.#collections.reading(name)
+      const collection = await this.#collections.openForRead(name)
       if (collection === undefined) continue
       const { documents, documentBytes } = collection.state
       const declared = await collection.declared.stats()

@@ -100,7 +100,7 @@ export function commitFailed(error: unknown): PetalError {
 }
 
 /** The error of a commit that was not attempted because the one before it failed, and would have left a gap. */
-export function fellWithAnother(cause: unknown): PetalError {
+export function previousCommitFailed(cause: unknown): PetalError {
   const message = `The store refused a commit: the batch before it failed: ${messageOf(cause)}`
   return new PetalError('StoreFailure', message, { cause })
 }

@@ -1,5 +1,5 @@
 /** An open collection: its records, its index, its writer, and the views that read it. */
-import { turnIfLong } from '../model/time-slice.ts'
+import { yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
 import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
@@ -20,13 +20,13 @@ import type { CollectionState } from './write/write-batch.ts'
 import { Writer } from './write/writer.ts'
 
 /** Background work of a collection. */
-interface OwnWork {
+interface BackgroundWork {
   readonly autoRebuild: AutoRebuildOptions | undefined
   readonly ttlIntervalSeconds: number
 }
 
 /** Above this many documents, a read yields to the event loop. */
-const maxPassingReads = 16
+const maxReadsWithoutView = 16
 
 export class OpenCollection {
   readonly name: string
@@ -53,7 +53,7 @@ export class OpenCollection {
     index: DocumentIndex,
     declared: DeclaredIndexes,
     state: CollectionState,
-    ownWork: OwnWork | undefined
+    background: BackgroundWork | undefined
   ) {
     const { collection: name } = feed
     this.name = name
@@ -63,13 +63,13 @@ export class OpenCollection {
     this.snapshots = new Snapshots(store)
     this.committer = new Committer(store, index, declared, this.snapshots, feed, state)
     this.writer = new Writer(name, store, index, this.committer, () => store.greatestId(state))
-    this.autoRebuild = ownWork?.autoRebuild && this.#watch(ownWork.autoRebuild)
-    this.expiry = ownWork && this.#expire(ownWork.ttlIntervalSeconds)
+    this.autoRebuild = background?.autoRebuild && this.#watch(background.autoRebuild)
+    this.expiry = background && this.#expire(background.ttlIntervalSeconds)
   }
 
   /**
    * @param feed of the collection
-   * @param ownWork undefined in a read-only database
+   * @param background undefined in a read-only database
    */
   static async open(
     feed: ChangeFeed,
@@ -77,12 +77,12 @@ export class OpenCollection {
     index: DocumentIndex,
     declared: DeclaredIndexes,
     state: CollectionState,
-    ownWork: OwnWork | undefined
+    background: BackgroundWork | undefined
   ): Promise<OpenCollection> {
     await index.open(state.nextOrdinal, state.documents)
     // The first collection of a process is slow to open because nothing has been JIT-compiled yet.
-    await turnIfLong()
-    return new OpenCollection(feed, store, index, declared, state, ownWork)
+    await yieldIfTurnLong()
+    return new OpenCollection(feed, store, index, declared, state, background)
   }
 
   /** Captures the current committed state. The caller closes the view. */
@@ -100,9 +100,9 @@ export class OpenCollection {
 
   /** Returns documents by encoded `_id`, as currently committed. */
   documentsOf(keys: readonly Uint8Array[]): (Document | undefined)[] | Promise<(Document | undefined)[]> {
-    if (!this.store.canReadSync || keys.length > maxPassingReads) return this.#documentsOfView(keys)
+    if (!this.store.canReadSync || keys.length > maxReadsWithoutView) return this.#documentsOfView(keys)
     // Nothing can change between synchronous reads, so they need no snapshot.
-    const options = this.snapshots.passing
+    const options = this.snapshots.readOptions
     const ordinals = this.store.ordinalsOf(keys, options) as (number | undefined)[]
     return ordinals.map((ordinal) => {
       if (ordinal === undefined || ordinal >= this.committer.ordinalLimit) return undefined

@@ -28,9 +28,9 @@ export async function open<T extends object = Document>(
   const collections = await Collections.open(location as string | URL | Store, options)
   try {
     const { ids } = options
-    if (ids !== undefined) collections.choose(defaultCollectionName, { ids })
+    if (ids !== undefined) collections.setOptions(defaultCollectionName, { ids })
     // Brings the index up to date now rather than at the first query.
-    await collections.reading(defaultCollectionName)
+    await collections.openForRead(defaultCollectionName)
     throwIfAborted(options.signal)
   } catch (error) {
     await collections.close()

@@ -3,8 +3,8 @@
  * stage write.
  */
 import { PetalError } from '../model/errors.ts'
-import { keyOrNone } from '../model/key.ts'
-import { answered } from '../model/time-slice.ts'
+import { tryEncodeKey } from '../model/key.ts'
+import { deliver } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { AggregationCursor } from './aggregate/cursor.ts'
 import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
@@ -18,12 +18,12 @@ import {
   knownReadOptions,
   type ReadOptions
 } from './options.ts'
-import { countFound } from './read/count.ts'
+import { countDocuments } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'
-import { distinctFound } from './read/distinct.ts'
-import { compileFind, FindRun, withoutCollection } from './read/find.ts'
+import { findDistinct } from './read/distinct.ts'
+import { compileFind, FindRun, resultWithoutCollection } from './read/find.ts'
 import type { PathSummary } from './read/path-counts.ts'
-import { pathsFound } from './read/paths.ts'
+import { summarisePaths } from './read/paths.ts'
 import type { Readable } from './read/sliced-cursor.ts'
 import type { Filter, WithId } from './request-types.ts'
 import type { ChangeEvent } from './watch/change-event.ts'
@@ -39,7 +39,7 @@ export abstract class ReadableCollection<T extends object = Document> {
   protected constructor(collections: Collections, name: string) {
     this.collectionName = name
     this.#collections = collections
-    this.#readable = () => collections.reading(name)
+    this.#readable = () => collections.openForRead(name)
   }
 
   /**
@@ -65,12 +65,12 @@ export abstract class ReadableCollection<T extends object = Document> {
     const find = compileFind(filter, oneOf)
     const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening
-    if (collection === undefined) return answered(withoutCollection(find, null))
+    if (collection === undefined) return deliver(resultWithoutCollection(find, null))
     const run = new FindRun(collection, find, oneOf)
     const pulled = run.next()
     const slice = pulled instanceof Promise ? await pulled : pulled
     run.close()
-    return answered((slice?.[0] as WithId<T> | undefined) ?? null)
+    return deliver((slice?.[0] as WithId<T> | undefined) ?? null)
   }
 
   /** Returns the document with this `_id`, or undefined if there is none. */
@@ -84,16 +84,16 @@ export abstract class ReadableCollection<T extends object = Document> {
     if (!Array.isArray(ids)) throw new PetalError('BadValue', `getMany takes an array of _ids, got ${typeof ids}`)
     const missing = ids.indexOf(undefined)
     if (missing >= 0) throw new PetalError('BadValue', `getMany takes _ids, got undefined at ${missing}`)
-    const keys = ids.map(keyOrNone)
+    const keys = ids.map(tryEncodeKey)
     const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening
-    if (collection === undefined) return answered(ids.map(() => undefined))
+    if (collection === undefined) return deliver(ids.map(() => undefined))
     const known = keys.filter((key) => key !== undefined)
     const reading = collection.documentsOf(known) as (WithId<T> | undefined)[] | Promise<(WithId<T> | undefined)[]>
     const found = reading instanceof Promise ? await reading : reading
-    if (known.length === keys.length) return answered(found)
+    if (known.length === keys.length) return deliver(found)
     const documents = found.values()
-    return answered(keys.map((key) => (key === undefined ? undefined : documents.next().value)))
+    return deliver(keys.map((key) => (key === undefined ? undefined : documents.next().value)))
   }
 
   /**
@@ -102,12 +102,12 @@ export abstract class ReadableCollection<T extends object = Document> {
    */
   async countDocuments(filter: Filter<T> = {}, options: CountOptions = {}): Promise<number> {
     assertOptions('countDocuments', options, knownCountOptions)
-    return answered(await countFound(this.#readable, filter, options))
+    return deliver(await countDocuments(this.#readable, filter, options))
   }
 
   /** Returns the number of documents, from the collection's counter. */
   async estimatedDocumentCount(): Promise<number> {
-    return answered((await this.#readable())?.state.documents ?? 0)
+    return deliver((await this.#readable())?.state.documents ?? 0)
   }
 
   /**
@@ -119,7 +119,7 @@ export abstract class ReadableCollection<T extends object = Document> {
    */
   async distinct(path: string, filter: Filter<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
     assertOptions('distinct', options, knownReadOptions)
-    return answered(await distinctFound(this.#readable, path, filter, options))
+    return deliver(await findDistinct(this.#readable, path, filter, options))
   }
 
   /**
@@ -132,7 +132,7 @@ export abstract class ReadableCollection<T extends object = Document> {
    */
   async paths(filter: Filter<T> = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
     assertOptions('paths', options, knownReadOptions)
-    return answered(await pathsFound(this.#readable, filter, options))
+    return deliver(await summarisePaths(this.#readable, filter, options))
   }
 
   /**

@@ -63,5 +63,5 @@ function assertPossible({ from, to, dropTarget }: NewName, catalog: Catalog, ope
   if (dropTarget !== true && catalog.entry(to) !== undefined) {
     throw new PetalError('NamespaceExists', `There is a collection '${to}' already; dropTarget: true replaces it`)
   }
-  opener.assertChosen(to, entry)
+  opener.assertChosenIds(to, entry)
 }

@@ -15,7 +15,11 @@ interface ThreadOptions {
  * @param moduleUrl import.meta.url of the calling module
  * @param name of the thread's module, without its extension
  */
-export function startThread(moduleUrl: string, name: string, { resourceLimits, isIsolated: isAlone }: ThreadOptions = {}): Worker {
+export function startThread(
+  moduleUrl: string,
+  name: string,
+  { resourceLimits, isIsolated: isAlone }: ThreadOptions = {}
+): Worker {
   const module = siblingModule(moduleUrl, name)
   const options = {
     name: `petaldb ${name}`,

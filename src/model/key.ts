@@ -57,7 +57,7 @@ export function encodeKey(value: unknown): Uint8Array {
 }
 
 /** As encodeKey(); undefined for a value too long for a key, which equals no value that has one. */
-export function keyOrNone(value: unknown): Uint8Array | undefined {
+export function tryEncodeKey(value: unknown): Uint8Array | undefined {
   try {
     return encodeKey(value)
   } catch (error) {

@@ -85,14 +85,14 @@ export function nextTurn(milliseconds = workMilliseconds): Promise<void> {
  * @param sliceStart performance.now() at the start of the slice
  * @returns the start of the current slice
  */
-export function breathe(sliceStart: number): number | Promise<number> {
+export function yieldIfDue(sliceStart: number): number | Promise<number> {
   const now = clock.now()
   if (!isTurnLong(sliceOfWork, now) && now - sliceStart < sliceOfWork) return sliceStart
   return nextTurn().then(() => clock.now())
 }
 
 /** Call before a step of a millisecond or more; yields if others have used up the turn. */
-export function turnIfLong(): void | Promise<void> {
+export function yieldIfTurnLong(): void | Promise<void> {
   return isTurnLong(sliceOfWork) ? nextTurn() : undefined
 }
 
@@ -103,7 +103,7 @@ let turnOfCalls: Promise<void> | undefined
  * Call with the result of a library call: if the current turn has been long, the result is delivered in the next one.
  * A loop of calls that need no work would otherwise never let the event loop turn.
  */
-export function answered<T>(answer: T): T | Promise<T> {
+export function deliver<T>(answer: T): T | Promise<T> {
   if (!isTurnLong()) return answer
   turnOfCalls ??= new Promise((resolve) => {
     later(() => {
@@ -128,7 +128,7 @@ export async function runInSlices<T>(steps: Iterator<void, T>): Promise<T> {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
-    const slice = breathe(sliceStart)
+    const slice = yieldIfDue(sliceStart)
     sliceStart = slice instanceof Promise ? await slice : slice
   }
 }

@@ -34,8 +34,8 @@ export interface ByteBlock {
 }
 
 /** Facts that do not depend on the filter: whether it is known if there is a backslash, and whether there is one. */
-const isKnown = 1
-const isThere = 2
+const backslashKnown = 1
+const backslashFound = 2
 
 /** Each costs a separate search. */
 const maxLiterals = 4
@@ -61,28 +61,28 @@ class LiteralTest implements ByteTest {
   readonly #literals: readonly Buffer[]
   /** The block last searched, and the needles that occur in it: all others occur in none of its records. */
   #block: ByteBlock | undefined
-  #open: readonly Buffer[]
+  #present: readonly Buffer[]
 
   constructor(literals: readonly string[]) {
     this.#literals = literals.map((literal) => Buffer.from(rareTail(literal), 'latin1'))
-    this.#open = [...this.#literals, backslash]
+    this.#present = [...this.#literals, backslash]
   }
 
   mayMatch(bytes: Uint8Array, start: number, end: number, block?: ByteBlock): boolean {
     if (block !== this.#block) {
       this.#block = block
-      this.#open = this.#openIn(block)
+      this.#present = this.#presentIn(block)
     }
     if (!isRecord(bytes, start, end)) return true
-    return this.#open.length > 0 && occursAny(this.#open, window(bytes, start, end))
+    return this.#present.length > 0 && occursAny(this.#present, window(bytes, start, end))
   }
 
   mayHold(block: ByteBlock): boolean {
     if (hasBackslash(block)) return true
-    return block === this.#block ? this.#open.length > 0 : occursAny(this.#literals, bytesOf(block))
+    return block === this.#block ? this.#present.length > 0 : occursAny(this.#literals, bytesOf(block))
   }
 
-  #openIn(block: ByteBlock | undefined): readonly Buffer[] {
+  #presentIn(block: ByteBlock | undefined): readonly Buffer[] {
     if (block === undefined) return [...this.#literals, backslash]
     const searched = bytesOf(block)
     const open = this.#literals.filter((literal) => searched.includes(literal))
@@ -95,8 +95,9 @@ const backslash = Buffer.from('\\', 'latin1')
 
 /** Searches the block at most once. */
 function hasBackslash(block: ByteBlock): boolean {
-  if ((block.marks & isKnown) === 0) block.marks |= bytesOf(block).includes(backslash) ? isKnown | isThere : isKnown
-  return (block.marks & isThere) !== 0
+  if ((block.marks & backslashKnown) === 0)
+    block.marks |= bytesOf(block).includes(backslash) ? backslashKnown | backslashFound : backslashKnown
+  return (block.marks & backslashFound) !== 0
 }
 
 function occursAny(needles: readonly Buffer[], searched: Buffer): boolean {

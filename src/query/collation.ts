@@ -41,7 +41,7 @@ const known: Readonly<Record<keyof Collation, readonly unknown[] | 'text'>> = {
   backwards: [false]
 }
 /** Values of MongoDB's options that Intl.Collator lacks. */
-const lacking: Readonly<Partial<Record<keyof Collation, readonly unknown[]>>> = {
+const unsupported: Readonly<Partial<Record<keyof Collation, readonly unknown[]>>> = {
   strength: [4, 5],
   maxVariable: ['space'],
   backwards: [true]
@@ -89,7 +89,7 @@ function check(name: string, value: unknown): void {
   if (!Object.hasOwn(known, name))
     throw refusal('FailedToParse', `collation.${name}`, 'is not an option of a collation')
   const option = name as keyof Collation
-  if (lacking[option]?.includes(value) === true) {
+  if (unsupported[option]?.includes(value) === true) {
     throw refusal('CommandNotSupported', `collation.${name}`, `cannot be ${shown(value)} here`)
   }
   const values = known[option]

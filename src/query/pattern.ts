@@ -24,13 +24,13 @@ export type StoredRegex = RegExp | { readonly pattern: string; readonly options:
 /** Returns the pattern of a RegExp or BSONRegExp. */
 export function patternOf(value: StoredRegex, place: FilterPlace): Pattern {
   const { source, flags } = regexParts(value)
-  if (!isRegExp(value)) return create(source, flags, place, byCodePoints)
+  if (!isRegExp(value)) return create(source, flags, place, compileByCodePoints)
   return { expression: new RegExp(value.source, value.flags.replace(/[gyd]/g, '')), source, flags }
 }
 
 /** Returns the pattern of a RegExp or BSONRegExp without flags, with separate options. @throws as createPattern() */
 export function patternWith(value: StoredRegex, options: string, place: FilterPlace): Pattern {
-  const compile: Compile = isRegExp(value) ? (source, flags) => new RegExp(source, flags) : byCodePoints
+  const compile: Compile = isRegExp(value) ? (source, flags) => new RegExp(source, flags) : compileByCodePoints
   return create(regexParts(value).source, options, place, compile)
 }
 
@@ -41,7 +41,7 @@ export function patternWith(value: StoredRegex, options: string, place: FilterPl
  *   lacks
  */
 export function createPattern(source: string, options: string, place: FilterPlace): Pattern {
-  return create(source, options, place, byCodePoints)
+  return create(source, options, place, compileByCodePoints)
 }
 
 /** @throws SyntaxError, and PetalError with the place */
@@ -80,14 +80,14 @@ const sharedLetters = new Set('bBcdDfknpPrsStuvwWx')
 /**
  * Compiles by code points, like PCRE, or by UTF-16 units if only these work, for example because of a literal brace.
  */
-function byCodePoints(source: string, flags: string, place: FilterPlace): RegExp {
+function compileByCodePoints(source: string, flags: string, place: FilterPlace): RegExp {
   const escapes = Array.from(source.matchAll(tokens), ([token]) => token)
-  const alien = escapes.find(isOfPcreAlone)
+  const alien = escapes.find(isPcreOnly)
   if (alien !== undefined) {
     throw filterError('BadValue', place, `invalid regular expression: ${alien} is syntax of PCRE that is not supported`)
   }
   try {
-    return new RegExp(source.replace(tokens, byCode), flags.includes('u') ? flags : `${flags}u`)
+    return new RegExp(source.replace(tokens, escapeByCode), flags.includes('u') ? flags : `${flags}u`)
   } catch (error) {
     if (flags.includes('u')) throw error
     const expression = new RegExp(source, flags)
@@ -99,13 +99,13 @@ function byCodePoints(source: string, flags: string, place: FilterPlace): RegExp
   }
 }
 
-function isOfPcreAlone(token: string): boolean {
+function isPcreOnly(token: string): boolean {
   if (token.startsWith('[') || token.length > 2) return true
   const escaped = token.slice(1)
   return /[a-z]/i.test(escaped) && !sharedLetters.has(escaped)
 }
 
 /** With the u flag, JavaScript rejects escapes of characters without a special meaning: replaces them by their code. */
-function byCode(token: string): string {
+function escapeByCode(token: string): string {
   return /^\\[\s!"#%&',:;<=>@_`~-]$/.test(token) ? `\\u{${token.charCodeAt(1).toString(16)}}` : token
 }

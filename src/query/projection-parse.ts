@@ -177,7 +177,7 @@ class ProjectionParser {
       for (const [key, nested] of Object.entries(value)) this.#entry(`${path}.${key}`, nested)
       return
     }
-    if (this.#compute !== undefined && !(this.#isPositionalKnown && isOfFinds(name, value[name]))) {
+    if (this.#compute !== undefined && !(this.#isPositionalKnown && isFindOperator(name, value[name]))) {
       this.#computed(path, this.#compute(value))
       return
     }
@@ -229,7 +229,7 @@ class ProjectionParser {
 /**
  * Whether it is a projection operator. `$slice` is an expression operator, too, if its first argument is not a number.
  */
-function isOfFinds(name: string, argument: unknown): boolean {
+function isFindOperator(name: string, argument: unknown): boolean {
   if (name === '$slice') {
     const isList = Array.isArray(argument) && (argument.length === 2 || argument.length === 3)
     return !isList || typeOf(argument[0]) === Type.number

@@ -28,14 +28,14 @@ export function compileKeySearch(key: string): (text: string, passes: (at: numbe
   return (text, passes) => {
     for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {
       if (!text.startsWith(spelling, at - skipped)) continue
-      const end = behindSpace(text, at + needle.length)
-      if (text.charCodeAt(end) === colon && passes(behindSpace(text, end + 1))) return true
+      const end = skipSpace(text, at + needle.length)
+      if (text.charCodeAt(end) === colon && passes(skipSpace(text, end + 1))) return true
     }
     return false
   }
 }
 
-function behindSpace(text: string, at: number): number {
+function skipSpace(text: string, at: number): number {
   let end = at
   while (isSpace(text.charCodeAt(end))) end++
   return end

@@ -31,7 +31,7 @@ export function valueMayPass(
     case 0x5b: // [
       return true
     case 0x7b: // {
-      return hasWrappers && mayBeOfNumber(text, start)
+      return hasWrappers && mayBeNumberWrapper(text, start)
     case 0x6e: // null
       return false
     case 0x74: // true
@@ -44,7 +44,7 @@ export function valueMayPass(
 }
 
 /** True for all other wrappers: their kind of value is left to the matcher. */
-function mayBeOfNumber(text: string, start: number): boolean {
+function mayBeNumberWrapper(text: string, start: number): boolean {
   return text.startsWith('{"$', start) && !otherWrappers.some((wrapper) => text.startsWith(wrapper, start))
 }
 

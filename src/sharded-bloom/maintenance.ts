@@ -7,7 +7,7 @@
  *    written.
  * 2. At any time fewer than two chunks (8,192 documents), plus those in flight, are not in a checkpoint.
  */
-import { breathe, turnIfLong } from '../model/time-slice.ts'
+import { yieldIfDue, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { StoredIngest } from './byte-scan/stored-ingest.ts'
 import type { DocumentSource, IndexWrite } from './document-index.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
@@ -241,17 +241,17 @@ export class Maintenance implements EarlySealer {
     const open = handle.open!
     const end = handle.endOrdinal
     const parameters = await this.#next.choose(open)
-    await turnIfLong()
+    await yieldIfTurnLong()
     const tuned = createOpen(handle.firstOrdinal, parameters)
     try {
       // Thousands of rows were allocated.
-      await turnIfLong()
+      await yieldIfTurnLong()
       let sliceStart = performance.now()
       for await (const run of storedDocuments(documents, handle.firstOrdinal, end)) {
         for (const stored of run) {
           while (handle.firstOrdinal + tuned.documents < stored.ordinal) tuned.addUnknown()
           ingest.add(tuned, stored)
-          sliceStart = await breathe(sliceStart)
+          sliceStart = await yieldIfDue(sliceStart)
         }
       }
       while (tuned.documents < open.documents) tuned.addUnknown()

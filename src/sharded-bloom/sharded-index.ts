@@ -9,10 +9,10 @@ import type { PairHasher } from '../bloom/hash.ts'
 import { loadHasher } from '../bloom/hash.ts'
 import { type RowMemory, rowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
-import { breathe, nextTurn, turnIfLong } from '../model/time-slice.ts'
+import { nextTurn, yieldIfDue, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { Adoption } from './bulk/adoption.ts'
-import type { JsonForm, AcceptedForm } from './byte-scan/json-form.ts'
+import type { AcceptedForm, JsonForm } from './byte-scan/json-form.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type {
   BulkIndex,
@@ -254,7 +254,7 @@ export class ShardedIndex implements DocumentIndex {
   async #recreate(hasher: PairHasher): Promise<void> {
     for (const area of Object.values(IndexArea)) {
       await this.#store.clear(...indexRange(area))
-      await turnIfLong()
+      await yieldIfTurnLong()
     }
     const { segmentDocuments } = this.#geometry
     this.#assemble(hasher, this.#header.create({ hash: hasher.name, segmentDocuments }, this.#options.seed))
@@ -289,7 +289,7 @@ export class ShardedIndex implements DocumentIndex {
       this.add(ordinal, this.flatten(document))
       this.#recovered++
       if (maintenance.isDue) await maintenance.run(ordinal + 1)
-      sliceStart = await breathe(sliceStart)
+      sliceStart = await yieldIfDue(sliceStart)
     }
   }
 

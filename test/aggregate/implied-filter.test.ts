@@ -49,7 +49,7 @@ test('a variable whose value differs between evaluations is not treated as a con
   const expressions = new Expressions({ x: 1, y: 2 })
   const place = { stage: '$expr' }
   assert.equal(expressions.condition({ $eq: ['$a', '$$x'] }, place).implied, { a: { $eq: 1 } })
-  expressions.declaring(['x'], () => {
+  expressions.withVariables(['x'], () => {
     assert.is(expressions.condition({ $eq: ['$a', '$$x'] }, place).implied, undefined)
     assert.equal(expressions.condition({ $eq: ['$a', '$$y'] }, place).implied, { a: { $eq: 2 } })
   })

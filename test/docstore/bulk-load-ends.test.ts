@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { LoadRequest } from '../../src/docstore/bulk/load-unit.ts'
-import { dropUnitMemory } from '../../src/docstore/bulk/unit-memory.ts'
+import { freeIdleUnitMemory } from '../../src/docstore/bulk/unit-memory.ts'
 import type { Store } from '../../src/docstore/options.ts'
 import { lsmOptions } from '../../src/docstore/store/lsm-store.ts'
 import { type BadLine, type Database, type ImportOptions, open } from '../../src/index.ts'
@@ -96,7 +96,7 @@ test('lines are imported even if there is no memory for units', async () => {
   }
   try {
     // Drops what earlier imports have left.
-    dropUnitMemory()
+    freeIdleUnitMemory()
     await db.importLines(new Source(units(5)).chunks(), { threads: 2, batch: 100 })
   } finally {
     globalThis.SharedArrayBuffer = usual

@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { DocumentCache } from '../../src/docstore/documents/document-cache.ts'
-import { DocumentRoom } from '../../src/docstore/documents/document-room.ts'
+import { DocumentCacheBudget } from '../../src/docstore/documents/document-cache-budget.ts'
 import { Confirmer } from '../../src/docstore/read/confirmer.ts'
 import { Meter } from '../../src/docstore/read/meter.ts'
 import { open } from '../../src/index.ts'
@@ -28,7 +28,7 @@ function readAll(cache: DocumentCache, from: number, to: number): number {
 }
 
 test('a document is cached on its second read, and returned as a copy each time', () => {
-  const cache = new DocumentCache(new DocumentRoom(1 << 20))
+  const cache = new DocumentCache(new DocumentCacheBudget(1 << 20))
   const offered = document(7)
   cache.offer(7, offered, 150)
   assert.is(cache.get(7), undefined)
@@ -43,36 +43,36 @@ test('a document is cached on its second read, and returned as a copy each time'
 
 test('documents of one structure are copied by the same constructor in all databases', () => {
   const plans = [1, 2].map(() => {
-    const cache = new DocumentCache(new DocumentRoom(1 << 20))
+    const cache = new DocumentCache(new DocumentCacheBudget(1 << 20))
     for (let asked = 0; asked < 40; asked++) read(cache, 7)
-    return cache.look(7)!.plan
+    return cache.lookUp(7)!.plan
   })
   assert.is(plans[0], plans[1])
   assert.ok(String(plans[0]!.copy).includes('new Document'))
 })
 
 test('a document offered to the cache is decoded only when it is going to be cached', () => {
-  const cache = new DocumentCache(new DocumentRoom(1 << 20))
+  const cache = new DocumentCache(new DocumentCacheBudget(1 << 20))
   let decoded = 0
   const decode = (): Document => {
     decoded++
     return document(7)
   }
-  for (let asked = 0; asked < 5; asked++) if (cache.look(7) === undefined) cache.offer(7, decode, 150)
+  for (let asked = 0; asked < 5; asked++) if (cache.lookUp(7) === undefined) cache.offer(7, decode, 150)
   assert.is(decoded, 1)
   assert.equal(cache.get(7), document(7))
 })
 
 test('candidates are cached whether they match or not, and counting returns no documents', async () => {
-  const cache = new DocumentCache(new DocumentRoom(1 << 20))
+  const cache = new DocumentCache(new DocumentCacheBudget(1 << 20))
   const meter = new Meter()
   const records = { record: (): string => JSON.stringify(document(7)) }
   for (const filter of [{ text: 'another' }, { 'tags.n': 7 }].map((each) => compileFilter(each))) {
     for (let asked = 0; asked < 4; asked++) {
       const confirmer = new Confirmer(filter, meter, 10, asked === 3)
-      const kept = cache.look(7)
+      const kept = cache.lookUp(7)
       if (kept === undefined) confirmer.offer(7, records.record(), false, cache)
-      else confirmer.offerKept(7, kept, false, records)
+      else confirmer.offerCached(7, kept, false, records)
       const matches = confirmer.take()
       assert.is(matches.length, filter.matches(document(7)) ? 1 : 0)
       assert.is(meter.tested, meter.documentsFetched)
@@ -86,7 +86,7 @@ test('candidates are cached whether they match or not, and counting returns no d
 })
 
 test('the budget is observed, and a budget of 0 caches nothing', () => {
-  const room = new DocumentRoom(20_000)
+  const room = new DocumentCacheBudget(20_000)
   const caches = [new DocumentCache(room), new DocumentCache(room)]
   const random = randomFrom(4)
   for (let i = 0; i < 20_000; i++) {
@@ -98,13 +98,13 @@ test('the budget is observed, and a budget of 0 caches nothing', () => {
     documents.every((count) => count > 10),
     `${documents} documents`
   )
-  const none = new DocumentCache(new DocumentRoom(0))
+  const none = new DocumentCache(new DocumentCacheBudget(0))
   for (let i = 0; i < 3; i++) assert.not(read(none, 1))
   assert.is(none.documents, 0)
 })
 
 test('a loop over more documents than fit finds the cached ones each time', () => {
-  const cache = new DocumentCache(new DocumentRoom(100_000))
+  const cache = new DocumentCache(new DocumentCacheBudget(100_000))
   for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)
   const kept = cache.documents
   assert.ok(kept > 100 && kept < 500, `${kept} kept`)
@@ -114,13 +114,13 @@ test('a loop over more documents than fit finds the cached ones each time', () =
 test('all documents that fit are cached, whatever their ordinals', () => {
   const random = randomFrom(12)
   const ordinals = new Set(Array.from({ length: 10_000 }, () => Math.floor(random() * 2 ** 32)))
-  const cache = new DocumentCache(new DocumentRoom(100 << 20))
+  const cache = new DocumentCache(new DocumentCacheBudget(100 << 20))
   for (let i = 0; i < 2; i++) for (const n of ordinals) read(cache, n)
   assert.ok(cache.documents > ordinals.size * 0.99, `${cache.documents} of ${ordinals.size}`)
 })
 
 test('a loop over nearly as many documents as are remembered soon finds all of them', () => {
-  const cache = new DocumentCache(new DocumentRoom(100 << 20))
+  const cache = new DocumentCache(new DocumentCacheBudget(100 << 20))
   const small: Document = { _id: 1 }
   const found: number[] = []
   const random = randomFrom(13)
@@ -128,7 +128,7 @@ test('a loop over nearly as many documents as are remembered soon finds all of t
   for (let round = 0; round < 6; round++) {
     let kept = 0
     for (const n of ordinals) {
-      if (cache.look(n) === undefined) cache.offer(n, small, 10)
+      if (cache.lookUp(n) === undefined) cache.offer(n, small, 10)
       else kept++
     }
     found.push(kept)
@@ -137,14 +137,14 @@ test('a loop over nearly as many documents as are remembered soon finds all of t
 })
 
 test('documents that are read more often replace those no longer read', () => {
-  const cache = new DocumentCache(new DocumentRoom(100_000))
+  const cache = new DocumentCache(new DocumentCacheBudget(100_000))
   for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)
   for (let i = 0; i < 8; i++) readAll(cache, 5000, 5050)
   assert.is(readAll(cache, 5000, 5050), 50)
 })
 
 test('collections share the room by frequency of reads, and a closed one returns its share', () => {
-  const room = new DocumentRoom(100_000)
+  const room = new DocumentCacheBudget(100_000)
   const [one, other] = [new DocumentCache(room), new DocumentCache(room)]
   for (let i = 0; i < 3; i++) readAll(one, 0, 1000)
   const kept = one.documents
@@ -165,9 +165,9 @@ test('collections share the room by frequency of reads, and a closed one returns
 })
 
 test('a document too large for the budget, or with values that cannot be copied, is not cached', () => {
-  const cache = new DocumentCache(new DocumentRoom(1000))
+  const cache = new DocumentCache(new DocumentCacheBudget(1000))
   for (let i = 0; i < 3; i++) assert.not(read(cache, 1))
-  const large = new DocumentCache(new DocumentRoom(1 << 20))
+  const large = new DocumentCache(new DocumentCacheBudget(1 << 20))
   for (let i = 0; i < 3; i++) {
     assert.is(large.get(1), undefined)
     large.offer(1, { _id: 1, bytes: new Uint8Array(3) }, 30)

@@ -25,7 +25,7 @@ async function withClock(location: string | Store, options: OpenOptions = {}) {
   const collections = await Collections.open(location, { ttlIntervalSeconds: 2_000_000, ...options })
   const db = new Database(collections)
   const sweep = async (now: Date, isOver: () => boolean = () => false, onBatch = (): void => {}): Promise<number> => {
-    const collection = (await collections.reading('default')) as OpenCollection
+    const collection = (await collections.openForRead('default')) as OpenCollection
     let deleted = 0
     const onDeleted = (count: number): void => {
       deleted += count

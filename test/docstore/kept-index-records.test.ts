@@ -1,7 +1,7 @@
 /** An index that must not write reads the records that it would have written. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { KeptIndexRecords } from '../../src/docstore/store/kept-index-records.ts'
+import { OverlayIndexRecords } from '../../src/docstore/store/overlay-index-records.ts'
 import type { IndexStore } from '../../src/sharded-bloom/document-index.ts'
 import { MemoryStore } from '../../src/sharded-bloom/tune/memory-store.ts'
 import { randomFrom } from '../support/random.ts'
@@ -30,7 +30,7 @@ test('records read as if they had been written, and the store is unchanged', asy
     await stored.write(first)
     await model.write(first)
     const before = await recordsOf(stored, 0, 255)
-    const kept = new KeptIndexRecords(stored)
+    const kept = new OverlayIndexRecords(stored)
     for (let step = 0; step < 40; step++) {
       if (random() < 0.15) {
         const [from, to] = [any(200), any(220)]
@@ -53,7 +53,7 @@ test('records read as if they had been written, and the store is unchanged', asy
 })
 
 test('values are copied when written and when read', async () => {
-  const kept = new KeptIndexRecords(new MemoryStore())
+  const kept = new OverlayIndexRecords(new MemoryStore())
   const value = new Uint8Array([1, 2])
   await kept.write([{ key: key(1), value }])
   value[0] = 9

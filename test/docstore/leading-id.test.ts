@@ -155,7 +155,7 @@ test('the smallest and greatest keys are known in any order, and whether all are
         const { smallest, greatest } = keys.loaded
         const sorted = list.map((id) => hex(encodeKey(id))).sort()
         assert.equal([hex(smallest), hex(greatest)], [sorted[0], sorted.at(-1)])
-        assert.is(keys.areDifferent, new Set(list).size === list.length)
+        assert.is(keys.areDistinct, new Set(list).size === list.length)
       }
     ),
     { seed }

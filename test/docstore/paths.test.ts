@@ -91,17 +91,17 @@ for (const [name, profile] of [
 
 /** How many documents are looked at. */
 async function looks(ask: () => Promise<unknown>): Promise<number> {
-  const { look } = PathCounts.prototype
+  const { examine } = PathCounts.prototype
   let looked = 0
-  PathCounts.prototype.look = function (document) {
+  PathCounts.prototype.examine = function (document) {
     looked++
-    look.call(this, document)
+    examine.call(this, document)
   }
   try {
     await ask()
     return looked
   } finally {
-    PathCounts.prototype.look = look
+    PathCounts.prototype.examine = examine
   }
 }
 

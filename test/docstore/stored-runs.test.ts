@@ -3,7 +3,7 @@ import { ObjectId } from 'bson'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { DocumentRoom } from '../../src/docstore/documents/document-room.ts'
+import { DocumentCacheBudget } from '../../src/docstore/documents/document-cache-budget.ts'
 import { open } from '../../src/docstore/open.ts'
 import type { Store } from '../../src/docstore/options.ts'
 import { Catalog } from '../../src/docstore/store/catalog.ts'
@@ -43,7 +43,7 @@ async function readAll(location: string | Store): Promise<{ seen: Seen[]; areCop
     sync: false,
     readOnly: true,
     filters: undefined,
-    documentRoom: new DocumentRoom(0)
+    cacheBudget: new DocumentCacheBudget(0)
   })
   const seen: Seen[] = []
   const decoder = new TextDecoder()

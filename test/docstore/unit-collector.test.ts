@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { UnitCollector } from '../../src/docstore/bulk/unit-collector.ts'
-import { giveUnitMemory } from '../../src/docstore/bulk/unit-memory.ts'
+import { releaseUnitMemory } from '../../src/docstore/bulk/unit-memory.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
 
@@ -34,14 +34,14 @@ test('the units and the rest, joined, are the bytes that came, however they were
     const collector = new UnitCollector('line', lines, mebibyte, mebibyte)
     const parts: Buffer[] = []
     for (const _ of taking(collector, text)) {
-      assert.not.ok(collector.isOver)
+      assert.not.ok(collector.isUnfillable)
       if (!collector.isFull) continue
       const { bytes, length } = collector.unit()
       const part = Buffer.from(new Uint8Array(bytes, 0, length))
       assert.is(part.filter((byte) => byte === 0x0a).length, lines)
       assert.is(part.at(-1), 0x0a)
       parts.push(part)
-      giveUnitMemory(bytes)
+      releaseUnitMemory(bytes)
     }
     const { bytes, length } = collector.unit()
     parts.push(Buffer.from(new Uint8Array(bytes, 0, length)))
@@ -55,22 +55,22 @@ test('a unit ends with a line, even if its target size changes meanwhile', () =>
     const collector = new UnitCollector('line', 1 + below(20), mebibyte, mebibyte)
     const parts: Buffer[] = []
     for (const _ of taking(collector, text)) {
-      if (below(2) === 0) collector.aim(1 + below(20))
+      if (below(2) === 0) collector.setTarget(1 + below(20))
       if (!collector.isFull) continue
       const { bytes, length, lines } = collector.unit()
       const part = Buffer.from(new Uint8Array(bytes, 0, length))
       assert.is(part.filter((byte) => byte === 0x0a).length, lines)
       assert.is(part.at(-1), 0x0a, `seed ${seed}, run ${run}`)
       parts.push(part)
-      giveUnitMemory(bytes)
+      releaseUnitMemory(bytes)
     }
-    const begun = collector.cut()
+    const begun = collector.takePartialLine()
     const { bytes, length, lines } = collector.unit()
     const last = Buffer.from(new Uint8Array(bytes, 0, length))
     assert.is(last.filter((byte) => byte === 0x0a).length, lines)
     assert.ok(length === 0 || last.at(-1) === 0x0a)
     assert.ok(Buffer.concat([...parts, last, begun]).equals(text), `seed ${seed}, run ${run}`)
-    if (length > 0) giveUnitMemory(bytes)
+    if (length > 0) releaseUnitMemory(bytes)
   }
 })
 
@@ -82,7 +82,7 @@ function overAfter(collector: UnitCollector, pieces: Iterable<Buffer>): number |
       const before = rest.length
       rest = collector.take(rest)
       taken += before - rest.length
-      if (collector.isOver) return taken
+      if (collector.isUnfillable) return taken
       assert.not.ok(collector.isFull)
     }
   }
@@ -122,9 +122,9 @@ test('records are the lines of their unit, and one that does not fit is not take
   while (large.put(Buffer.alloc(100_000, 'x'))) {
     count++
     // Continuing nevertheless loses nothing.
-    assert.is(large.isOver, count * 100_001 > mebibyte)
+    assert.is(large.isUnfillable, count * 100_001 > mebibyte)
   }
-  assert.ok(large.isOver)
+  assert.ok(large.isUnfillable)
   const { bytes, length } = large.unit()
   assert.is(length, count * 100_001)
   assert.ok(bytes.byteLength >= length)

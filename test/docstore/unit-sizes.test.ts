@@ -29,8 +29,8 @@ function divided(lines: number, threads: number): { readonly units: number[]; re
   sizes.begin(lines)
   const units: number[] = []
   for (let left = lines; ; ) {
-    const unit = Math.min(sizes.next, left)
-    if (unit === left && left < sizes.fewest) return { units, rest: left }
+    const unit = Math.min(sizes.nextLines, left)
+    if (unit === left && left < sizes.minLines) return { units, rest: left }
     units.push(unit)
     left -= unit
     sizes.taken(unit)
@@ -59,24 +59,24 @@ test('a known number of lines is divided evenly, in as few rounds as possible', 
 test('units are as large as segments if the number of lines is unknown or exceeded', () => {
   const sizes = new UnitSizes(most, 2)
   sizes.begin(undefined)
-  assert.is(sizes.next, most)
+  assert.is(sizes.nextLines, most)
   sizes.taken(most)
-  assert.is(sizes.next, most)
+  assert.is(sizes.nextLines, most)
   sizes.expect(2400)
-  assert.is(sizes.next, 600)
+  assert.is(sizes.nextLines, 600)
   for (let unit = 0; unit < 3; unit++) sizes.taken(600)
-  assert.is(sizes.next, most)
+  assert.is(sizes.nextLines, most)
   sizes.expect(5000)
   for (let unit = 0; unit < 3; unit++) {
-    assert.is(sizes.next, most)
+    assert.is(sizes.nextLines, most)
     sizes.taken(most)
   }
   sizes.begin(700)
-  assert.is(sizes.next, most)
+  assert.is(sizes.nextLines, most)
   sizes.begin(1200)
-  assert.is(sizes.next, 600)
+  assert.is(sizes.nextLines, 600)
   sizes.expect(10)
-  assert.is(sizes.next, most / 2)
+  assert.is(sizes.nextLines, most / 2)
 })
 
 async function segmentsOf(db: Database): Promise<readonly number[]> {

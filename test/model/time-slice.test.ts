@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { breathe, isTurnLong, nextTurn, runInSlices, runSteps } from '../../src/model/time-slice.ts'
+import { isTurnLong, nextTurn, runInSlices, runSteps, yieldIfDue } from '../../src/model/time-slice.ts'
 
 test('one waiting computation resumes per turn of the event loop, in order', async () => {
   let turn = 0
@@ -38,9 +38,9 @@ async function withClock(work: (clock: { now: number }) => Promise<void>): Promi
 
 test('breathe() returns at once while the slice has time left, and otherwise starts a slice in another turn', () =>
   withClock(async (clock) => {
-    assert.is(breathe(1000), 1000)
+    assert.is(yieldIfDue(1000), 1000)
     clock.now = 1001.5
-    const later = breathe(1000)
+    const later = yieldIfDue(1000)
     assert.instance(later, Promise)
     assert.is(await later, 1001.5)
   }))
@@ -50,11 +50,11 @@ test('all slices of a turn share its time', () =>
     assert.not.ok(isTurnLong())
     clock.now = 1003
     assert.ok(isTurnLong())
-    const later = breathe(1003)
+    const later = yieldIfDue(1003)
     assert.instance(later, Promise)
     await later
     assert.not.ok(isTurnLong())
-    assert.is(breathe(1003), 1003)
+    assert.is(yieldIfDue(1003), 1003)
   }))
 
 test('each computation that resumes gets a full turn, however long the previous one took', () =>
@@ -77,14 +77,14 @@ test('a slice of work is as long as that of a read while one waits, and short ag
     await work
     const started = clock.now
     clock.now += 1.9
-    assert.is(breathe(started), started)
+    assert.is(yieldIfDue(started), started)
     clock.now += 0.2
-    const later = breathe(started)
+    const later = yieldIfDue(started)
     assert.instance(later, Promise)
     await read
     const alone = await later
     clock.now += 1.1
-    assert.instance(breathe(alone as number), Promise)
+    assert.instance(yieldIfDue(alone as number), Promise)
   }))
 
 test('runSteps() and runInSlices() return the same result', async () => {

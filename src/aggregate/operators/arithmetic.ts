@@ -6,23 +6,23 @@ import { toDouble } from '../../model/numbers.ts'
 import { ExactSum } from '../exact-sum.ts'
 import { isNil } from '../expression-values.ts'
 import { dateOf } from './date-values.ts'
-import { numberOf, type Operators, over, unary } from './operator.ts'
+import { nary, numberOf, type Operators, unary } from './operator.ts'
 import { roundTo } from './rounding.ts'
 
 const any = Number.POSITIVE_INFINITY
 
 export const arithmeticOperators: Operators = {
-  $add: over(0, any, addAll),
-  $subtract: over(2, 2, subtract),
-  $multiply: over(0, any, (values, name) => {
+  $add: nary(0, any, addAll),
+  $subtract: nary(2, 2, subtract),
+  $multiply: nary(0, any, (values, name) => {
     if (values.some(isNil)) return null
     return values.map((value) => numberOf(value, name)).reduce<PlainNumber>(product, 1)
   }),
-  $divide: over(2, 2, (values, name) => {
+  $divide: nary(2, 2, (values, name) => {
     const pair = dividing(values, name)
     return pair === null ? null : quotient(...pair)
   }),
-  $mod: over(2, 2, (values, name) => {
+  $mod: nary(2, 2, (values, name) => {
     const pair = dividing(values, name)
     if (pair === null) return null
     const [dividend, divisor] = pair
@@ -41,9 +41,9 @@ export const arithmeticOperators: Operators = {
   }),
   $ceil: unary((value, name) => (isNil(value) ? null : wholeNear(numberOf(value, name), 1))),
   $floor: unary((value, name) => (isNil(value) ? null : wholeNear(numberOf(value, name), -1))),
-  $round: over(1, 2, (values) => roundTo('$round', 'round', values)),
-  $trunc: over(1, 2, (values) => roundTo('$trunc', 'truncate', values)),
-  $pow: over(2, 2, ([value, power], name) => {
+  $round: nary(1, 2, (values) => roundTo('$round', 'round', values)),
+  $trunc: nary(1, 2, (values) => roundTo('$trunc', 'truncate', values)),
+  $pow: nary(2, 2, ([value, power], name) => {
     if (isNil(value) || isNil(power)) return null
     return raised(numberOf(value, name), numberOf(power, name), name)
   })

@@ -3,35 +3,35 @@ import { PetalError } from '../../model/errors.ts'
 import { defaultBudgetBytes } from '../../model/memory-budget.ts'
 import { describeType } from '../../query/errors.ts'
 import { compareInExpression, isNil } from '../expression-values.ts'
-import { arrayOf, fieldsOf, integerOf, type Operator, type Operators, over, unary } from './operator.ts'
+import { arrayOf, fieldsOf, integerOf, nary, type Operator, type Operators, unary } from './operator.ts'
 
 /** Maximum length of a `$range`, limited by the memory that an operation may use. */
 const maxRange = defaultBudgetBytes / 16
 
 export const arrayOperators: Operators = {
-  $arrayElemAt: over(2, 2, ([array, position], name) => {
+  $arrayElemAt: nary(2, 2, ([array, position], name) => {
     if (isNil(array) || isNil(position)) return null
     return arrayOf(array, name).at(integerOf(position, `${name}: position`))
   }),
   $first: end(0),
   $last: end(-1),
-  $concatArrays: over(0, Number.POSITIVE_INFINITY, (values, name) => {
+  $concatArrays: nary(0, Number.POSITIVE_INFINITY, (values, name) => {
     if (values.some(isNil)) return null
     return values.flatMap((value) => arrayOf(value, name))
   }),
   $isArray: unary(Array.isArray),
   $size: unary((value, name) => arrayOf(value, name).length),
   $reverseArray: unary((value, name) => (isNil(value) ? null : arrayOf(value, name).toReversed())),
-  $in: over(2, 2, ([value, list], name) =>
+  $in: nary(2, 2, ([value, list], name) =>
     arrayOf(list, `${name}: second argument`).some((element) => compareInExpression(element, value) === 0)
   ),
-  $indexOfArray: over(2, 4, ([array, wanted, ...bounds], name) => {
+  $indexOfArray: nary(2, 4, ([array, wanted, ...bounds], name) => {
     if (isNil(array)) return null
     const elements = arrayOf(array, name)
     const [from = 0, to = elements.length] = bounds.map((bound) => integerOf(bound, `${name}: position`, 0))
     return elements.slice(0, to).findIndex((element, i) => i >= from && compareInExpression(element, wanted) === 0)
   }),
-  $range: over(2, 3, (values, name) => {
+  $range: nary(2, 3, (values, name) => {
     const [start, end, by] = values.length === 2 ? [...values, 1] : values
     const from = integerOf(start, `${name}: start`)
     const to = integerOf(end, `${name}: end`)
@@ -43,7 +43,7 @@ export const arrayOperators: Operators = {
     }
     return Array.from({ length }, (_, i) => from + i * step)
   }),
-  $slice: over(2, 3, (values, name) => {
+  $slice: nary(2, 3, (values, name) => {
     const [array, position, count] = values
     if (values.some(isNil)) return null
     const elements = arrayOf(array, name)

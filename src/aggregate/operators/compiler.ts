@@ -4,7 +4,7 @@
  *
  * Invariant: a variable is a slot that its operator fills before each evaluation of an expression that may read it.
  */
-import { assertOperatorCollated } from '../collated.ts'
+import { assertOperatorSupportsCollation } from '../collation-support.ts'
 import { isConstant } from '../constants.ts'
 import { stageError } from '../errors.ts'
 import { compileExpression, type Expression, isVariableName, type Resolver } from '../expression-compile.ts'
@@ -37,7 +37,7 @@ export class OperatorCompiler implements Compiler, Resolver {
     return compileExpression(expression, this)
   }
 
-  declaring(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] } {
+  withVariables(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] } {
     const variables = names.map((name): Variable => {
       if (!isVariableName(name) && name !== currentName)
         throw new TypeError(`a variable begins with a small letter, not as '${name}'`)
@@ -77,7 +77,7 @@ export class OperatorCompiler implements Compiler, Resolver {
     if (compile === undefined) {
       throw stageError('InvalidPipelineOperator', this.place, `there is no operator ${name}`)
     }
-    if (this.#outer.isCollated) assertOperatorCollated(name, this.place)
+    if (this.#outer.isCollated) assertOperatorSupportsCollation(name, this.place)
     return compile(argument, this, name)
   }
 }

@@ -8,10 +8,10 @@ import { exactInt64 } from '../../model/integers.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { isPlainObject } from '../../model/types.ts'
 import { isNil } from '../expression-values.ts'
-import { describe, isNumber, numberOf, type Operator, type Operators, over, unary } from './operator.ts'
+import { describe, isNumber, nary, numberOf, type Operator, type Operators, unary } from './operator.ts'
 
 const any = Number.POSITIVE_INFINITY
-const hasEnd = (x: number): boolean => Number.isFinite(x)
+const isFiniteNumber = (x: number): boolean => Number.isFinite(x)
 const upToOne = (x: number): boolean => x >= -1 && x <= 1
 
 export const functionOperators: Operators = {
@@ -19,23 +19,23 @@ export const functionOperators: Operators = {
   $ln: real(Math.log, (x) => x > 0, 'greater than 0'),
   $log10: real(Math.log10, (x) => x > 0, 'greater than 0'),
   $sqrt: real(Math.sqrt, (x) => x >= 0, 'from 0'),
-  $log: over(2, 2, ([value, base], name) => {
+  $log: nary(2, 2, ([value, base], name) => {
     if (isNil(value) || isNil(base)) return null
     const [x, b] = [numberOf(value, name), numberOf(base, name)]
     if (toDouble(x) <= 0) throw new TypeError(`${name} takes a number greater than 0`)
     if (toDouble(b) <= 0 || toDouble(b) === 1) throw new TypeError(`${name} takes a base greater than 0 that is not 1`)
-    return likeItsArguments(Math.log(toDouble(x)) / Math.log(toDouble(b)), x, b)
+    return withTypeOf(Math.log(toDouble(x)) / Math.log(toDouble(b)), x, b)
   }),
-  $sin: real(Math.sin, hasEnd, 'that is finite'),
-  $cos: real(Math.cos, hasEnd, 'that is finite'),
-  $tan: real(Math.tan, hasEnd, 'that is finite'),
+  $sin: real(Math.sin, isFiniteNumber, 'that is finite'),
+  $cos: real(Math.cos, isFiniteNumber, 'that is finite'),
+  $tan: real(Math.tan, isFiniteNumber, 'that is finite'),
   $asin: real(Math.asin, upToOne, 'from -1 to 1'),
   $acos: real(Math.acos, upToOne, 'from -1 to 1'),
   $atan: real(Math.atan),
-  $atan2: over(2, 2, ([y, x], name) => {
+  $atan2: nary(2, 2, ([y, x], name) => {
     if (isNil(y) || isNil(x)) return null
     const [a, b] = [numberOf(y, name), numberOf(x, name)]
-    return likeItsArguments(Math.atan2(doubleOf(a), doubleOf(b)), a, b)
+    return withTypeOf(Math.atan2(doubleOf(a), doubleOf(b)), a, b)
   }),
   $sinh: real(Math.sinh),
   $cosh: real(Math.cosh),
@@ -52,7 +52,7 @@ export const functionOperators: Operators = {
   $bitAnd: bits((a, b) => a & b, -1n),
   $bitOr: bits((a, b) => a | b, 0n),
   $bitXor: bits((a, b) => a ^ b, 0n),
-  $bitNot: unary((value, name) => (isNil(value) ? null : likeIntegers(~integer(value, name), [value])))
+  $bitNot: unary((value, name) => (isNil(value) ? null : withIntegerTypeOf(~integer(value, name), [value])))
 }
 
 function real(compute: (x: number) => number, isInDomain: (x: number) => boolean = () => true, domain = ''): Operator {
@@ -61,7 +61,7 @@ function real(compute: (x: number) => number, isInDomain: (x: number) => boolean
     const number = numberOf(value, name)
     const x = doubleOf(number)
     if (!Number.isNaN(x) && !isInDomain(x)) throw new TypeError(`${name} takes a number ${domain}, got ${x}`)
-    return likeItsArguments(compute(x), number)
+    return withTypeOf(compute(x), number)
   })
 }
 
@@ -70,14 +70,14 @@ function doubleOf(value: PlainNumber): number {
   return Number(String(typeof value === 'number' && Object.is(value, -0) ? '-0' : value))
 }
 
-function likeItsArguments(result: number, ...values: readonly PlainNumber[]): PlainNumber {
+function withTypeOf(result: number, ...values: readonly PlainNumber[]): PlainNumber {
   return values.some((value) => value instanceof Decimal128) ? Decimal128.fromString(String(result)) : result
 }
 
 function bits(compute: (a: bigint, b: bigint) => bigint, start: bigint): Operator {
-  return over(0, any, (values, name) => {
+  return nary(0, any, (values, name) => {
     if (values.some(isNil)) return null
-    return likeIntegers(
+    return withIntegerTypeOf(
       values.map((value) => integer(value, name)).reduce((a, b) => compute(a, b), start),
       values
     )
@@ -95,7 +95,7 @@ function isDecimal128(value: object | number | bigint): boolean {
 }
 
 /** The result has 64 bits if an argument does: a bigint, or a number that does not fit in 32 bits. */
-function likeIntegers(result: bigint, values: readonly unknown[]): number | bigint {
+function withIntegerTypeOf(result: bigint, values: readonly unknown[]): number | bigint {
   const isShort = values.every((value) => (typeof value === 'number' ? (value | 0) === value : isInt32(value)))
   return isShort ? Number(result) : result
 }

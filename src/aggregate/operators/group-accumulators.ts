@@ -7,8 +7,8 @@ import { describeType } from '../../query/errors.ts'
 import { compileSort } from '../../query/sort.ts'
 import type { SortKey } from '../../query/sort-key.ts'
 import { isNil } from '../expression-values.ts'
-import { arrayOf, type Compiler, copiesOf, fieldsOf, mostOf } from './operator.ts'
-import { fromEnd, fromStart, picks } from './ordering.ts'
+import { arrayOf, type Compiler, copiesOf, fieldsOf, limitOf } from './operator.ts'
+import { fromEnd, fromStart, pickers } from './ordering.ts'
 import { ascending, compileRanks, rankable } from './percentiles.ts'
 
 /** @param id of the group, for evaluating `n` and `initArgs` */
@@ -16,7 +16,7 @@ export type GroupAccumulator = (documents: readonly Document[], id: unknown) => 
 
 export interface Selection {
   /** Returns the value of a document; undefined to ignore the document. */
-  readonly give: (document: Document) => unknown
+  readonly evaluate: (document: Document) => unknown
   /** undefined for document order, which equal values keep in any case. */
   readonly compare: ((a: unknown, b: unknown) => number) | undefined
   /**
@@ -35,9 +35,9 @@ export function compileGroupAccumulator(
   if (name === '$accumulator') return accumulator(name, argument, compiler)
   const selection = compileSelection(name, argument, compiler)
   if (selection === undefined) return undefined
-  const { give, compare, result } = selection
+  const { evaluate, compare, result } = selection
   return (documents, id) => {
-    const given = documents.map(give).filter((value) => value !== undefined)
+    const given = documents.map(evaluate).filter((value) => value !== undefined)
     return result(compare === undefined ? given : given.sort(compare), id)
   }
 }
@@ -49,29 +49,29 @@ export function compileSelection(name: string, argument: unknown, compiler: Comp
     case '$bottom':
     case '$topN':
     case '$bottomN':
-      return outermost(name, argument, compiler)
+      return compileTopBottom(name, argument, compiler)
     case '$percentile':
     case '$median': {
       const ranks = compileRanks(name, argument, compiler)
       return {
-        give: (document) => rankable(ranks.input(document)),
+        evaluate: (document) => rankable(ranks.input(document)),
         compare: ascending as Selection['compare'],
         result: (given, id) => ranks.ofSorted(given as readonly number[], ranks.fractions(id as Document))
       }
     }
   }
-  const pick = picks.get(name)
+  const pick = pickers.get(name)
   if (pick === undefined) return undefined
   const { compare, take } = pick
   const fields = fieldsOf(argument, name, ['input', 'n'], [])
   const [input, n] = [compiler.compile(fields.input), compiler.compile(fields.n)]
   return {
-    give: (document) => {
+    evaluate: (document) => {
       const value = input(document)
       return isNil(value) && compare !== undefined ? undefined : (value ?? null)
     },
     compare,
-    result: (given, id) => take(given, mostOf(n(id as Document), `${name}: n`))
+    result: (given, id) => take(given, limitOf(n(id as Document), `${name}: n`))
   }
 }
 
@@ -82,7 +82,7 @@ interface Placed {
 }
 
 /** Selects from one end of the sorted documents. */
-function outermost(name: string, argument: unknown, compiler: Compiler): Selection {
+function compileTopBottom(name: string, argument: unknown, compiler: Compiler): Selection {
   const isOne = !name.endsWith('N')
   const fields = fieldsOf(argument, name, ['sortBy', 'output', ...(isOne ? [] : ['n'])], [])
   if (!isPlainObject(fields.sortBy) || Object.keys(fields.sortBy).length === 0) {
@@ -92,10 +92,10 @@ function outermost(name: string, argument: unknown, compiler: Compiler): Selecti
   const [output, n] = [compiler.compile(fields.output), compiler.compile(isOne ? 1 : fields.n)]
   const take = name.startsWith('$top') ? fromStart : fromEnd
   return {
-    give: (document): Placed => ({ key: keyOf(document), value: output(document) ?? null }),
+    evaluate: (document): Placed => ({ key: keyOf(document), value: output(document) ?? null }),
     compare: (a, b) => compareKeys((a as Placed).key, (b as Placed).key),
     result: (given, id) => {
-      const count = mostOf(n(id as Document), `${name}: n`)
+      const count = limitOf(n(id as Document), `${name}: n`)
       const values = take(given as readonly Placed[], count).map(({ value }) => value)
       return isOne ? (values[0] ?? null) : values
     }

@@ -12,7 +12,7 @@ export const iterationOperators: Operators = {
     }
     // Compiled outside of the new scope: the variables do not see each other.
     const values = Object.values(fields.vars).map((value) => compiler.compile(value))
-    const inner = compiler.declaring(Object.keys(fields.vars))
+    const inner = compiler.withVariables(Object.keys(fields.vars))
     const body = inner.compiler.compile(fields.in)
     return (document) => {
       const now = values.map((value) => value(document))
@@ -58,7 +58,7 @@ export const iterationOperators: Operators = {
     const { input, initialValue, in: body } = fieldsOf(argument, name, ['input', 'initialValue', 'in'], [])
     const list = compiler.compile(input)
     const initial = compiler.compile(initialValue)
-    const { compiler: inner, variables } = compiler.declaring(['value', 'this'])
+    const { compiler: inner, variables } = compiler.withVariables(['value', 'this'])
     const [value, element] = variables as [Variable, Variable]
     const next = inner.compile(body)
     return (document) => {
@@ -79,7 +79,7 @@ export const iterationOperators: Operators = {
 function elements(input: unknown, as: unknown, name: string, compiler: Parameters<Operators[string]>[1]) {
   if (typeof as !== 'string') throw new TypeError(`${name}: as takes a string, not ${describeType(as)}`)
   const value = compiler.compile(input)
-  const { compiler: inner, variables } = compiler.declaring([as])
+  const { compiler: inner, variables } = compiler.withVariables([as])
   const list = (document: Parameters<typeof value>[0]): readonly unknown[] | null => {
     const found = value(document)
     return isNil(found) ? null : arrayOf(found, `${name}: input`)

@@ -9,9 +9,9 @@ import {
   copiesOf,
   fieldsOf,
   listOf,
+  nary,
   type Operator,
   type Operators,
-  over,
   unary
 } from './operator.ts'
 
@@ -80,7 +80,7 @@ export const logicOperators: Operators = {
 }
 
 function comparison(test: (difference: number) => unknown): Operator {
-  return over(2, 2, ([a, b]) => test(compareInExpression(a, b)))
+  return nary(2, 2, ([a, b]) => test(compareInExpression(a, b)))
 }
 
 function conditionsOf(argument: unknown, compiler: Compiler): readonly Expression[] {

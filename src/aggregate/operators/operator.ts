@@ -14,7 +14,7 @@ export interface Variable {
 export interface Compiler {
   compile(expression: unknown): Expression
   /** Returns a compiler with additional variables in scope. @throws TypeError for an invalid variable name */
-  declaring(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] }
+  withVariables(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] }
 }
 
 /**
@@ -27,7 +27,7 @@ export type Operator = (argument: unknown, compiler: Compiler, name: string) => 
 export type Operators = Readonly<Record<string, Operator>>
 
 /** An operator on a list of arguments; a single one need not be in an array. */
-export function over(
+export function nary(
   least: number,
   most: number,
   compute: (values: readonly unknown[], name: string) => unknown
@@ -48,7 +48,7 @@ export function over(
 
 /** An operator on one argument, which may be in an array. */
 export function unary(compute: (value: unknown, name: string) => unknown): Operator {
-  return over(1, 1, ([value], name) => compute(value, name))
+  return nary(1, 1, ([value], name) => compute(value, name))
 }
 
 /**
@@ -124,7 +124,7 @@ export function integerOf(value: unknown, what: string, least = -(2 ** 31)): num
 }
 
 /** Reads a maximum number of results. @throws TypeError unless it is a whole number of 64 bits, at least 1 */
-export function mostOf(value: unknown, what: string): number {
+export function limitOf(value: unknown, what: string): number {
   const whole = isNumber(value) ? exactInt64(value) : undefined
   if (whole !== undefined && whole >= 1n) return Number(whole)
   throw new TypeError(`${what} takes a whole number ≥ 1, got ${isNumber(value) ? String(value) : describe(value)}`)

@@ -4,10 +4,10 @@ import { isPlainObject } from '../../model/types.ts'
 import { compileElementSort, wholeElementDirection } from '../../query/element-sort.ts'
 import { describeType } from '../../query/errors.ts'
 import { isNil } from '../expression-values.ts'
-import { arrayOf, fieldsOf, mostOf, type Operator, type Operators } from './operator.ts'
+import { arrayOf, fieldsOf, limitOf, type Operator, type Operators } from './operator.ts'
 
 /** Selects values from one end. */
-interface Pick {
+interface Picker {
   /** undefined for array order. With a comparison, null and missing are ignored. */
   readonly compare?: (a: unknown, b: unknown) => number
   /** @param values in that order */
@@ -18,7 +18,7 @@ export const fromStart = <T>(values: readonly T[], n: number): T[] => values.sli
 /** @param n ≥ 1 */
 export const fromEnd = <T>(values: readonly T[], n: number): T[] => values.slice(-n)
 
-export const picks: ReadonlyMap<string, Pick> = new Map<string, Pick>([
+export const pickers: ReadonlyMap<string, Picker> = new Map<string, Picker>([
   ['$firstN', { take: fromStart }],
   ['$lastN', { take: fromEnd }],
   ['$minN', { compare: compareValues, take: fromStart }],
@@ -26,7 +26,7 @@ export const picks: ReadonlyMap<string, Pick> = new Map<string, Pick>([
 ])
 
 export const orderingOperators: Operators = {
-  ...Object.fromEntries(Array.from(picks, ([name, pick]) => [name, picking(pick)])),
+  ...Object.fromEntries(Array.from(pickers, ([name, pick]) => [name, picking(pick)])),
   $sortArray: (argument, compiler, name) => {
     const { input, sortBy } = fieldsOf(argument, name, ['input', 'sortBy'], [])
     const list = compiler.compile(input)
@@ -50,13 +50,13 @@ function compileOrder(sortBy: unknown, name: string): (values: readonly unknown[
   return sort
 }
 
-function picking({ compare, take }: Pick): Operator {
+function picking({ compare, take }: Picker): Operator {
   return (argument, compiler, name) => {
     const { n, input } = fieldsOf(argument, name, ['n', 'input'], [])
     const count = compiler.compile(n)
     const list = compiler.compile(input)
     return (document) => {
-      const most = mostOf(count(document), `${name}: n`)
+      const most = limitOf(count(document), `${name}: n`)
       const values = arrayOf(list(document), `${name}: input`)
       return take(compare === undefined ? values : values.filter((value) => !isNil(value)).sort(compare), most)
     }

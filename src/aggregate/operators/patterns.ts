@@ -27,7 +27,7 @@ function searching(answer: (found: Iterator<Match> & Iterable<Match>) => unknown
     const search = named(['input', 'regex'], ['options'], ({ input, ...values }) => {
       const text = isNil(input) ? null : stringOf(input, `${name}: input`)
       if (values.regex !== last.regex || values.options !== last.options) {
-        expression = everywhere(expressionOf(values, name))
+        expression = withGlobalFlag(expressionOf(values, name))
         last = values
       }
       return answer(text === null || expression === null ? nothing() : matches(text, expression))
@@ -52,7 +52,7 @@ function expressionOf({ regex, options }: Document, name: string): RegExp | null
   return patternWith(pattern, flags, place).expression
 }
 
-function everywhere(expression: RegExp | null): RegExp | null {
+function withGlobalFlag(expression: RegExp | null): RegExp | null {
   return expression === null ? null : new RegExp(expression.source, `${expression.flags}g`)
 }
 

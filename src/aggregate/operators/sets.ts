@@ -1,30 +1,30 @@
 /** Arrays as sets: equal elements count as one, including `1`, `1n` and `Decimal128('1.0')`. */
 import { isNil, isTruthy } from '../expression-values.ts'
 import { type GroupKey, groupKey } from '../group-key.ts'
-import { arrayOf, type Operators, over, unary } from './operator.ts'
+import { arrayOf, nary, type Operators, unary } from './operator.ts'
 
 const any = Number.POSITIVE_INFINITY
 
 export const setOperators: Operators = {
-  $setUnion: over(0, any, (values, name) => {
+  $setUnion: nary(0, any, (values, name) => {
     if (values.some(isNil)) return null
     return [...setOf(values.flatMap((value) => arrayOf(value, name))).values()]
   }),
-  $setIntersection: over(0, any, (values, name) => {
+  $setIntersection: nary(0, any, (values, name) => {
     if (values.some(isNil)) return null
     const [first, ...others] = values.map((value) => setOf(arrayOf(value, name)))
     return elementsOf(first, (key) => others.every((other) => other.has(key)))
   }),
-  $setDifference: over(2, 2, (values, name) => {
+  $setDifference: nary(2, 2, (values, name) => {
     if (values.some(isNil)) return null
     const [first, second] = values.map((value) => setOf(arrayOf(value, name)))
     return elementsOf(first, (key) => second?.has(key) === false)
   }),
-  $setEquals: over(2, any, (values, name) => {
+  $setEquals: nary(2, any, (values, name) => {
     const [first, ...others] = values.map((value) => setOf(arrayOf(value, name)))
     return others.every((other) => other.size === first?.size && isSubset(first, other))
   }),
-  $setIsSubset: over(2, 2, (values, name) => {
+  $setIsSubset: nary(2, 2, (values, name) => {
     const [first, second] = values.map((value) => setOf(arrayOf(value, name)))
     return first !== undefined && second !== undefined && isSubset(first, second)
   }),

@@ -4,7 +4,7 @@ import { toDouble } from '../../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../../model/types.ts'
 import { isNil } from '../expression-values.ts'
 import { numberText } from './number-text.ts'
-import { describe, integerOf, isNumber, named, numberOf, type Operators, over, stringOf, unary } from './operator.ts'
+import { describe, integerOf, isNumber, named, nary, numberOf, type Operators, stringOf, unary } from './operator.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -12,7 +12,7 @@ const any = Number.POSITIVE_INFINITY
 /** Characters that trimming removes by default. */
 const spaces = '\0\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a'
 
-const substrBytes = over(3, 3, ([text, from, length], name) => {
+const substrBytes = nary(3, 3, ([text, from, length], name) => {
   const bytes = encoder.encode(textOf(text, name))
   const [start, count] = [wholePart(from, `${name}: position`), wholePart(length, `${name}: length`)]
   if (start < 0) throw new TypeError(`${name}: position takes a number ≥ 0, got ${start}`)
@@ -24,7 +24,7 @@ const substrBytes = over(3, 3, ([text, from, length], name) => {
 })
 
 export const textOperators: Operators = {
-  $concat: over(0, any, (values, name) => {
+  $concat: nary(0, any, (values, name) => {
     let text = ''
     for (const value of values) {
       // Arguments after a null or missing one are not examined.
@@ -35,7 +35,7 @@ export const textOperators: Operators = {
   }),
   $toLower: unary((value, name) => textOf(value, name).toLowerCase()),
   $toUpper: unary((value, name) => textOf(value, name).toUpperCase()),
-  $strcasecmp: over(2, 2, (values, name) => {
+  $strcasecmp: nary(2, 2, (values, name) => {
     const [a, b] = values.map((value) => textOf(value, name).toUpperCase()) as [string, string]
     return Math.sign(compareStrings(a, b))
   }),
@@ -43,13 +43,13 @@ export const textOperators: Operators = {
   $strLenCP: unary((value, name) => lengthOf(stringOf(value, name))),
   $substr: substrBytes,
   $substrBytes: substrBytes,
-  $substrCP: over(3, 3, ([text, from, length], name) => {
+  $substrCP: nary(3, 3, ([text, from, length], name) => {
     const [start, count] = [integerOf(from, `${name}: position`, 0), integerOf(length, `${name}: length`, 0)]
     return [...textOf(text, name)].slice(start, start + count).join('')
   }),
-  $indexOfBytes: over(2, 4, (values, name) => indexWithin(values, name, (text) => encoder.encode(text))),
-  $indexOfCP: over(2, 4, (values, name) => indexWithin(values, name, (text) => [...text])),
-  $split: over(2, 2, ([text, separator], name) => {
+  $indexOfBytes: nary(2, 4, (values, name) => indexWithin(values, name, (text) => encoder.encode(text))),
+  $indexOfCP: nary(2, 4, (values, name) => indexWithin(values, name, (text) => [...text])),
+  $split: nary(2, 2, ([text, separator], name) => {
     if (isNil(text) || isNil(separator)) return null
     const [whole, by] = [stringOf(text, name), stringOf(separator, name)]
     if (by === '') throw new TypeError(`${name} takes a separator that is not empty`)

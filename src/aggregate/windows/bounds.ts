@@ -77,16 +77,16 @@ function rangeBounds(window: Document, context: FunctionContext): Bounds {
   }
   const [lower, upper] = ends.map((end): RangeEnd => {
     if (end === 'unbounded' || end === 'current') return end
-    return unit === undefined ? numbersAway(placeOf(end)) : datesAway(Number(end), unit, context)
+    return unit === undefined ? numberOffset(placeOf(end)) : dateOffset(Number(end), unit, context)
   }) as [RangeEnd, RangeEnd]
   return { kind: 'range', path: field.path, isDate, lower, upper }
 }
 
-function numbersAway(distance: Place): RangeEnd {
+function numberOffset(distance: Place): RangeEnd {
   return (base) => movedBy(base, distance)
 }
 
-function datesAway(amount: number, unit: string, { compiler }: FunctionContext): RangeEnd {
+function dateOffset(amount: number, unit: string, { compiler }: FunctionContext): RangeEnd {
   const moved = compiler.compile({ $dateAdd: { startDate: '$date', unit, amount } })
   return (base) => placeOf(moved({ date: new Date(base as number) }) as Date)
 }

@@ -10,7 +10,7 @@ import { compileFieldPath } from '../field-path.ts'
 import { isZero, quotient, subtract } from '../operators/arithmetic.ts'
 import { unitMilliseconds, unitOf } from '../operators/date-arithmetic.ts'
 import { describe, fieldsOf, isNumber } from '../operators/operator.ts'
-import { orderOfOne } from './order.ts'
+import { requireSingleSort } from './order.ts'
 import { sliding } from './sliding.ts'
 import { SlidingSum } from './sliding-sum.ts'
 import type { FramedFunction, FunctionContext } from './window-function.ts'
@@ -95,7 +95,7 @@ function areaOf(before: Point, after: Point): PlainNumber {
 
 function compileCurve(argument: unknown, context: FunctionContext): Curve {
   const { name } = context
-  const { path } = orderOfOne(context)
+  const { path } = requireSingleSort(context)
   const fields = fieldsOf(argument, name, ['input'], ['unit'])
   const hasUnit = fields.unit !== undefined
   const unit = hasUnit ? unitOf(fields.unit, name) : undefined

@@ -21,7 +21,7 @@ export class Covariance implements Accumulator {
     if (!isNumber(first) || !isNumber(second)) return false
     const [x, y] = [toDouble(first), toDouble(second)]
     if (!Number.isFinite(x) || !Number.isFinite(y)) {
-      this.#products += endless(x, y)
+      this.#products += sumNonFinite(x, y)
       return false
     }
     this.#count++
@@ -40,6 +40,6 @@ export class Covariance implements Accumulator {
 }
 
 /** Returns what a pair with NaN or an infinity adds; such values are kept out of the means. */
-function endless(x: number, y: number): number {
+function sumNonFinite(x: number, y: number): number {
   return [x, y].filter((each) => !Number.isFinite(each)).reduce((sum, each) => sum + each, 0)
 }

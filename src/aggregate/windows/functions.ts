@@ -15,8 +15,8 @@ import { Covariance } from './covariance.ts'
 import { SlidingExtreme } from './extremes.ts'
 import { framed } from './frames.ts'
 import { compileMovingAverage } from './moving-average.ts'
-import { checkEmpty, compileEnd, compileRank, compileShift, orderOfOne } from './order.ts'
-import { Anew, growing, type Sliding, sliding, valuesOf } from './sliding.ts'
+import { checkEmpty, compileFirstLast, compileRank, compileShift, requireSingleSort } from './order.ts'
+import { growing, Recomputing, type Sliding, sliding, valuesOf } from './sliding.ts'
 import { SlidingSum } from './sliding-sum.ts'
 import { SlidingSelection } from './sorted-window.ts'
 import type { Column, FramedFunction, FunctionContext, WindowFunction } from './window-function.ts'
@@ -103,7 +103,7 @@ function compileFramed(argument: unknown, bounds: Bounds, context: FunctionConte
       return () => ({ value: ({ from, to }) => to - from })
     case '$first':
     case '$last':
-      return compileEnd(argument, context)
+      return compileFirstLast(argument, context)
     case '$derivative':
       return compileDerivative(argument, context)
     case '$integral':
@@ -113,7 +113,7 @@ function compileFramed(argument: unknown, bounds: Bounds, context: FunctionConte
   if (selection !== undefined) {
     // Reports errors of n and p now, unless they depend on variables.
     if (isPlainObject(argument) && ![argument.n, argument.p].some(hasVariable)) selection.result([], {})
-    return sliding(valuesOf(selection.give), () => new SlidingSelection(selection))
+    return sliding(valuesOf(selection.evaluate), () => new SlidingSelection(selection))
   }
   const values = valuesOf(compiler.compile(argument))
   const begin = accumulatorOf(name)
@@ -142,7 +142,7 @@ function slidingOf(name: string, begin: () => Accumulator): () => Sliding {
     case '$max':
       return () => new SlidingExtreme(-1)
     default:
-      return () => new Anew(begin)
+      return () => new Recomputing(begin)
   }
 }
 
@@ -153,7 +153,7 @@ function compileCarried(argument: unknown, { compiler }: FunctionContext): Windo
 
 function compileInterpolated(argument: unknown, context: FunctionContext): WindowFunction {
   const { name, place, compiler } = context
-  const { path } = orderOfOne(context)
+  const { path } = requireSingleSort(context)
   const current = compiler.compile(argument)
   const line = { place, method: name, current, what: 'its input', path }
   return filled(current, ({ documents }) => interpolated(documents, line))

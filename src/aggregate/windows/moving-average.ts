@@ -9,13 +9,13 @@ import { describeType } from '../../query/errors.ts'
 import { stageError } from '../errors.ts'
 import { quotient } from '../operators/arithmetic.ts'
 import { fieldsOf, integerOf, isNumber } from '../operators/operator.ts'
-import { orderOf } from './order.ts'
+import { requireSort } from './order.ts'
 import type { FunctionContext, WindowFunction } from './window-function.ts'
 
 const one = Decimal128.fromString('1')
 
 export function compileMovingAverage(argument: unknown, context: FunctionContext): WindowFunction {
-  orderOf(context)
+  requireSort(context)
   const { name, compiler } = context
   const fields = fieldsOf(argument, name, ['input'], ['N', 'alpha'])
   const weight = weightOf(fields, context)

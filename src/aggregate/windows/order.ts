@@ -8,14 +8,14 @@ import { constantOf } from './constants.ts'
 import type { FramedFunction, FunctionContext, WindowFunction } from './window-function.ts'
 
 /** @throws PetalError FailedToParse */
-export function orderOf({ name, place, sort }: FunctionContext): CompiledSort {
+export function requireSort({ name, place, sort }: FunctionContext): CompiledSort {
   if (sort !== undefined) return sort
   throw stageError('FailedToParse', place, `${name} needs a sortBy`)
 }
 
 /** @throws PetalError FailedToParse unless documents are sorted by exactly one field */
-export function orderOfOne(context: FunctionContext): CompiledSort & { readonly path: string } {
-  const sort = orderOf(context)
+export function requireSingleSort(context: FunctionContext): CompiledSort & { readonly path: string } {
+  const sort = requireSort(context)
   const [field, ...others] = sort.keys
   if (field !== undefined && others.length === 0) return { ...sort, path: field.path }
   throw stageError(
@@ -35,7 +35,7 @@ export function checkEmpty(argument: unknown, { name, place }: FunctionContext):
 export function compileRank(argument: unknown, context: FunctionContext): WindowFunction {
   const { name } = context
   checkEmpty(argument, context)
-  const { compareKeys } = orderOfOne(context)
+  const { compareKeys } = requireSingleSort(context)
   if (name === '$documentNumber') return () => ({ value: (position) => position + 1 })
   return ({ keys }) => {
     let rank = 0
@@ -52,7 +52,7 @@ export function compileRank(argument: unknown, context: FunctionContext): Window
 
 /** `$shift`: the value of the document a fixed number of positions away. */
 export function compileShift(argument: unknown, context: FunctionContext): WindowFunction {
-  orderOf(context)
+  requireSort(context)
   const { name, compiler } = context
   const fields = fieldsOf(argument, name, ['output', 'by'], ['default'])
   const by = integerOf(fields.by, `${name}: by`)
@@ -68,7 +68,7 @@ export function compileShift(argument: unknown, context: FunctionContext): Windo
 }
 
 /** `$first $last`: the value of a single document of the window. */
-export function compileEnd(argument: unknown, { name, compiler }: FunctionContext): FramedFunction {
+export function compileFirstLast(argument: unknown, { name, compiler }: FunctionContext): FramedFunction {
   const value = compiler.compile(argument)
   return ({ documents }) => ({
     value({ from, to }) {

@@ -24,14 +24,14 @@ export function movedBy(place: Place, distance: Place): Place {
     const sum = place + distance
     if (isPlain(sum)) return sum
   }
-  if (!hasDigits(place) || !hasDigits(distance)) return endOf(place) + endOf(distance)
+  if (!isFinitePlace(place) || !isFinitePlace(distance)) return endOf(place) + endOf(distance)
   return addDecimals(toDecimal(place), toDecimal(distance))
 }
 
 /** Returns a negative number, 0 or a positive number. NaN sorts before all others. */
 export function comparePlaces(a: Place, b: Place): number {
   if (typeof a === 'number' && typeof b === 'number') return compareNumbers(a, b)
-  if (!hasDigits(a) || !hasDigits(b)) return compareNumbers(endOf(a), endOf(b))
+  if (!isFinitePlace(a) || !isFinitePlace(b)) return compareNumbers(endOf(a), endOf(b))
   const { coefficient, exponent } = toDecimal(b)
   const difference = addDecimals(toDecimal(a), { coefficient: -coefficient, exponent }).coefficient
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
@@ -41,7 +41,7 @@ function isPlain(number: number): boolean {
   return Number.isSafeInteger(number) || !Number.isFinite(number)
 }
 
-function hasDigits(place: Place): boolean {
+function isFinitePlace(place: Place): boolean {
   return typeof place !== 'number' || Number.isFinite(place)
 }
 

@@ -23,7 +23,7 @@ export class SlidingSum implements Sliding {
   #longs = 0n
   #longCount = 0
   /** Doubles that are not safe integers. */
-  #brokenCount = 0
+  #nonIntegerCount = 0
   /** NaN, infinities and Decimal128 values, which force recomputation. */
   #otherCount = 0
 
@@ -40,10 +40,10 @@ export class SlidingSum implements Sliding {
   }
 
   *result(window: Queue): Generator<undefined, unknown> {
-    if (this.#otherCount > 0 || !this.#doubles.isExact) return yield* this.#anew(window)
+    if (this.#otherCount > 0 || !this.#doubles.isExact) return yield* this.#recompute(window)
     const { count, total } = this.#doubles
     const longs = this.#longCount > 0 ? this.#longs : undefined
-    const sum = totalOf(total, this.#brokenCount === 0, longs)
+    const sum = totalOf(total, this.#nonIntegerCount === 0, longs)
     if (!this.#isAverage) return sum
     const numbers = count + this.#longCount
     return numbers > 0 ? Number(sum) / numbers : null
@@ -57,12 +57,12 @@ export class SlidingSum implements Sliding {
       this.#longCount += by
     } else if (typeof number === 'number' && Number.isFinite(number)) {
       this.#doubles.change(number, by)
-      if (!Number.isSafeInteger(number)) this.#brokenCount += by
+      if (!Number.isSafeInteger(number)) this.#nonIntegerCount += by
     } else this.#otherCount += by
   }
 
   /** Recomputes the sum, and drops the values that have left, which may have been the ones too large or too small. */
-  *#anew(window: Queue): Generator<undefined, unknown> {
+  *#recompute(window: Queue): Generator<undefined, unknown> {
     const sum = new ExactSum()
     this.#doubles = new DoubleSum()
     let steps = 0

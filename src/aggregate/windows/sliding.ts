@@ -10,7 +10,7 @@ import {
   type Budget,
   type Frame,
   type FramedFunction,
-  type OverFrames,
+  type FrameValues,
   stepsPerTurn,
   type WindowPartition,
   type Work
@@ -80,7 +80,7 @@ export function growing(values: Values, begin: () => Accumulator): FramedFunctio
 }
 
 /** Passes all values of the window to a new accumulator each time. */
-export class Anew implements Sliding {
+export class Recomputing implements Sliding {
   readonly #begin: () => Accumulator
 
   constructor(begin: () => Accumulator) {
@@ -103,7 +103,7 @@ export class Anew implements Sliding {
 }
 
 /** Common to both kinds of windows: the current frame, and its result. */
-abstract class Moving implements OverFrames {
+abstract class MovingWindow implements FrameValues {
   #from = 0
   #to = 0
   #isDone = false
@@ -139,7 +139,7 @@ abstract class Moving implements OverFrames {
   }
 }
 
-class SlidingWindow extends Moving {
+class SlidingWindow extends MovingWindow {
   readonly #budget: Budget
   readonly #valueAt: ValueAt
   readonly #begin: () => Sliding
@@ -184,7 +184,7 @@ class SlidingWindow extends Moving {
   }
 }
 
-class GrowingWindow extends Moving {
+class GrowingWindow extends MovingWindow {
   readonly #budget: Budget
   readonly #valueAt: ValueAt
   readonly #begin: () => Accumulator

@@ -9,7 +9,7 @@ import type { Selection } from '../operators/group-accumulators.ts'
 import type { Queue, Sliding } from './sliding.ts'
 
 /** Up to this many new values are inserted one by one; more are sorted together with the others. */
-const fewest = 16
+const maxInsertions = 16
 
 export class SlidingSelection implements Sliding {
   readonly #selection: Selection
@@ -53,7 +53,7 @@ export class SlidingSelection implements Sliding {
   *#sort(compare: NonNullable<Selection['compare']>): Generator<undefined, void> {
     const added = this.#added
     this.#added = []
-    if (added.length <= fewest) {
+    if (added.length <= maxInsertions) {
       for (const value of added)
         this.#sorted.splice(
           this.#placeOf((other) => compare(other, value) <= 0),

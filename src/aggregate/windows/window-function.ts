@@ -38,13 +38,13 @@ export interface Frame {
 }
 
 /** Values of frames, whose ends usually only move forward. */
-export interface OverFrames {
+export interface FrameValues {
   /** REQUIRES: completed before value() is called. */
   prepare?(frame: Frame): Work
   value(frame: Frame): unknown
 }
 
-export type FramedFunction = (partition: WindowPartition) => OverFrames
+export type FramedFunction = (partition: WindowPartition) => FrameValues
 
 /** The context of compiling a function. */
 export interface FunctionContext {

@@ -15,7 +15,7 @@ import { type PipelineCollections, WritingRun } from './writing-run.ts'
 export class AggregationCursor<T = Document> extends SlicedCursor<T> {
   readonly #name: string
   readonly #collections: PipelineCollections
-  readonly #readable: ReadableByName = (name) => this.#collections.reading(name)
+  readonly #readable: ReadableByName = (name) => this.#collections.openForRead(name)
   readonly #pipeline: unknown
   readonly #options: AggregateOptions
 

@@ -2,7 +2,7 @@
  * Helpers for stages that look up documents in another collection: the values to look for, and the read that finds
  * them.
  */
-import { wholeRead } from '../../aggregate/leading.ts'
+import { fullRead } from '../../aggregate/leading.ts'
 import type { LeadingRead } from '../../aggregate/stage.ts'
 import { splitPath } from '../../model/path.ts'
 import type { Document } from '../../model/types.ts'
@@ -27,6 +27,6 @@ export function valuesAt(field: string): (document: Document) => readonly unknow
 }
 
 /** A read of all documents that match. */
-export function readOf(compiledFilter: CompiledFilter): LeadingRead {
-  return { ...wholeRead, filter: undefined, compiledFilter, narrowed: undefined, places: [] }
+export function matchingRead(compiledFilter: CompiledFilter): LeadingRead {
+  return { ...fullRead, filter: undefined, compiledFilter, narrowed: undefined, places: [] }
 }

@@ -6,7 +6,7 @@
  * 1. A value is looked up once, and a document (by its `_id`) is found once, so that cycles end.
  * 2. Documents come by increasing depth, and in reading order within a depth.
  */
-import { type StagePlace, told } from '../../aggregate/errors.ts'
+import { type StagePlace, withStage } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
 import { withNestedField } from '../../aggregate/nested-field.ts'
@@ -15,8 +15,8 @@ import { estimateBytes } from '../../model/memory-budget.ts'
 import type { Document } from '../../model/types.ts'
 import { allOf, type Filter } from '../../query/ast.ts'
 import { equalsOneOf, exists } from '../../query/value-filter.ts'
-import { readOf, valuesAt } from './foreign-read.ts'
-import { type Documents, transform, turnIfDue, visitEach } from './slices.ts'
+import { matchingRead, valuesAt } from './foreign-read.ts'
+import { type Documents, pauseIfDue, transform, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
 
 /** Values that share one read of the other collection. */
@@ -35,7 +35,7 @@ export function runGraphLookup(
     for (const document of slice) {
       const reached = yield* reachedFrom(document, place, search, context)
       yield [withNestedField(document, search.as, reached)]
-      yield* turnIfDue(context.control)
+      yield* pauseIfDue(context.control)
     }
   })
 }
@@ -53,7 +53,7 @@ function* reachedFrom(
   const reached: Document[] = []
   let next: unknown[] = []
   const note = (value: unknown): void => {
-    const key = told(place, () => groupKey(value))
+    const key = withStage(place, () => groupKey(value))
     if (known.has(key)) return
     budget.change(estimateBytes(value) + entryBytes)
     known.add(key)
@@ -67,7 +67,7 @@ function* reachedFrom(
     const values = next
     next = []
     for (let from = 0; from < values.length; from += valuesPerRead) {
-      const read = readOf(search.narrowed(filterFor(search.to, values.slice(from, from + valuesPerRead))))
+      const read = matchingRead(search.narrowed(filterFor(search.to, values.slice(from, from + valuesPerRead))))
       yield* visitEach(sources.find(search.collection, read, control), control, (found) => {
         const id = groupKey(found._id)
         if (ids.has(id)) return

@@ -4,7 +4,7 @@
  * For equality joins, the values of a slice's documents are looked up together, with one read through the index per
  * batch; exact equality then decides which of the documents found belong to which.
  */
-import { type StagePlace, told } from '../../aggregate/errors.ts'
+import { type StagePlace, withStage } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
 import { withNestedField } from '../../aggregate/nested-field.ts'
@@ -15,8 +15,8 @@ import type { Document } from '../../model/types.ts'
 import { compileNormalForm } from '../../query/filter.ts'
 import { someValue } from '../../query/path-values.ts'
 import { equalsOneOf } from '../../query/value-filter.ts'
-import { readOf, valuesAt } from './foreign-read.ts'
-import { type Documents, inSlices, noDocuments, transform, turnIfDue, visitEach } from './slices.ts'
+import { matchingRead, valuesAt } from './foreign-read.ts'
+import { type Documents, noDocuments, pauseIfDue, toSlices, transform, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
 
 type Equality = Join & { readonly kind: 'equality' }
@@ -45,7 +45,7 @@ export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, 
         shared ?? (yield* withVariables(document, lookup, context, () => collect(pipeline(), place, context)))
       if (join.isShared) shared = found
       results.push(withNestedField(document, lookup.as, [...found]))
-      yield* turnIfDue(context.control)
+      yield* pauseIfDue(context.control)
     }
     yield results
   })
@@ -64,10 +64,10 @@ function* joinByValues(
     const batch = slice.slice(from, from + batchDocuments).map((document) => {
       // A missing value counts as null.
       const values = localValues(document) ?? [null]
-      return { document, values, keys: told(place, () => values.map(groupKey)) }
+      return { document, values, keys: withStage(place, () => values.map(groupKey)) }
     })
     const wanted = new Map(batch.flatMap(({ values, keys }) => keys.map((key, i) => [key, values[i]] as const)))
-    const read = readOf(compileNormalForm(equalsOneOf(foreignField, [...wanted.values()])))
+    const read = matchingRead(compileNormalForm(equalsOneOf(foreignField, [...wanted.values()])))
     const foreign = new ByValue(foreignField, wanted)
     const budget = stageBudget(place)
     yield* visitEach(context.sources.find(join.collection, read, context.control), context.control, (document) => {
@@ -78,11 +78,11 @@ function* joinByValues(
     for (const { document, keys } of batch) {
       let found = foreign.get(keys)
       if (stages.length > 0) {
-        const over = (): Documents => context.run(inSlices(found, context.control), stages, context)
+        const over = (): Documents => context.run(toSlices(found, context.control), stages, context)
         found = yield* withVariables(document, lookup, context, () => collect(over(), place, context))
       }
       results.push(withNestedField(document, lookup.as, found))
-      yield* turnIfDue(context.control)
+      yield* pauseIfDue(context.control)
     }
     yield results
   }

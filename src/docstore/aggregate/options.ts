@@ -1,6 +1,6 @@
 /** Options of an aggregation. */
 import { compilePipeline } from '../../aggregate/compile.ts'
-import { told } from '../../aggregate/errors.ts'
+import { withStage } from '../../aggregate/errors.ts'
 import type { Expressions } from '../../aggregate/expression.ts'
 import type { Pipeline } from '../../aggregate/stage.ts'
 import { parseCollation } from '../../query/collation.ts'
@@ -44,6 +44,6 @@ export function compileAggregation(pipeline: unknown, options: AggregateOptions)
   const expressions = expressionsOf(options, parseCollation(options.collation))
   const compiled = compilePipeline(pipeline, expressions)
   const { write } = compiled
-  if (write !== undefined) told(write.place, () => checkCollectionName(write.collection))
+  if (write !== undefined) withStage(write.place, () => checkCollectionName(write.collection))
   return { pipeline: compiled, expressions }
 }

@@ -21,15 +21,15 @@ export function writeOut(
 
 /** Prepares a slice while the previous one is being committed. @returns why a document was rejected, if one was */
 async function insertAll(run: AggregationRun, { writer }: OpenCollection): Promise<unknown> {
-  let underWay = Promise.resolve()
+  let inFlight = Promise.resolve()
   for (let slice = await run.next(); slice !== undefined; slice = await run.next()) {
     const { errors, done } = await writer.insert(slice, true)
     done.catch(ignore)
-    await underWay
-    underWay = done
+    await inFlight
+    inFlight = done
     if (errors[0] !== undefined) return errors[0].error
   }
-  await underWay
+  await inFlight
   return undefined
 }
 

@@ -12,11 +12,11 @@ import type { Document } from '../../model/types.ts'
 import type { Control } from '../read/control.ts'
 import { runGraphLookup } from './graph-lookup.ts'
 import { foreignDocuments, runLookup } from './lookup.ts'
-import { type Documents, inSlices, transform, turnIfDue, visitEach } from './slices.ts'
+import { type Documents, pauseIfDue, toSlices, transform, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
 
 export function runStages(source: Documents, stages: readonly Stage[], context: StageContext): Documents {
-  return stages.reduce((input, stage) => counted(runStage(input, stage, context), stage, context), source)
+  return stages.reduce((input, stage) => countOutput(runStage(input, stage, context), stage, context), source)
 }
 
 function runStage(source: Documents, stage: Stage, context: StageContext): Documents {
@@ -24,11 +24,11 @@ function runStage(source: Documents, stage: Stage, context: StageContext): Docum
   switch (stage.kind) {
     case 'documents':
       source.return()
-      return made(stage.make, control)
+      return generate(stage.make, control)
     case 'each':
       return transform(source, (slice) => each(slice, stage.apply, control))
     case 'expand':
-      return transform(source, (slice) => inSlices(expanded(slice, stage.apply), control))
+      return transform(source, (slice) => toSlices(expandEach(slice, stage.apply), control))
     case 'skip':
       return skipping(source, stage.count)
     case 'limit':
@@ -47,8 +47,8 @@ function runStage(source: Documents, stage: Stage, context: StageContext): Docum
 }
 
 /** Creates the documents when the first are requested, since variables are known by then. */
-function* made(make: () => readonly Document[], control: Control): Documents {
-  yield* inSlices(make(), control)
+function* generate(make: () => readonly Document[], control: Control): Documents {
+  yield* toSlices(make(), control)
 }
 
 function* each(
@@ -60,12 +60,15 @@ function* each(
   for (const document of slice) {
     const result = apply(document)
     if (result !== undefined) results.push(result)
-    yield* turnIfDue(control)
+    yield* pauseIfDue(control)
   }
   if (results.length > 0) yield results
 }
 
-function* expanded(slice: readonly Document[], apply: (document: Document) => readonly Document[]): Iterable<Document> {
+function* expandEach(
+  slice: readonly Document[],
+  apply: (document: Document) => readonly Document[]
+): Iterable<Document> {
   for (const document of slice) yield* apply(document)
 }
 
@@ -99,7 +102,7 @@ function* limiting(source: Documents, count: number): Documents {
 
 function* collecting(source: Documents, collector: Collector, control: Control): Documents {
   yield* visitEach(source, control, (document) => collector.add(document))
-  yield* inSlices(collector.results(), control)
+  yield* toSlices(collector.results(), control)
 }
 
 function* facets(source: Documents, stage: Stage & { readonly kind: 'facet' }, context: StageContext): Documents {
@@ -113,7 +116,7 @@ function* facets(source: Documents, stage: Stage & { readonly kind: 'facet' }, c
   const result: Document = {}
   for (const { name, stages } of stage.facets) {
     const output: Document[] = []
-    yield* visitEach(runStages(inSlices(input, context.control), stages, context), context.control, hold(output))
+    yield* visitEach(runStages(toSlices(input, context.control), stages, context), context.control, hold(output))
     result[name] = output
   }
   yield [result]
@@ -124,7 +127,7 @@ function* union(first: Documents, second: Documents): Documents {
   yield* second
 }
 
-function counted(source: Documents, stage: Stage, { tally }: StageContext): Documents {
+function countOutput(source: Documents, stage: Stage, { tally }: StageContext): Documents {
   if (tally === undefined) return source
   return transform(source, function* (slice) {
     tally(stage, slice.length)

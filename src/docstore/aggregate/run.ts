@@ -10,7 +10,7 @@ import type { CursorRun } from '../read/sliced-cursor.ts'
 import { advance, end, wait } from '../read/steps.ts'
 import type { AggregateOptions, CompiledAggregation } from './options.ts'
 import { runStages } from './run-stages.ts'
-import { type Documents, noDocuments, transform, turnIfDue } from './slices.ts'
+import { type Documents, noDocuments, pauseIfDue, transform } from './slices.ts'
 import { captureSources, compileRead, type FirstRead, type Opened, readFound, type Sources } from './sources.ts'
 import type { StageContext } from './stage-context.ts'
 
@@ -136,15 +136,15 @@ function* documentsOf(
   const found = read === undefined ? noDocuments() : firstDocuments(read)
   const { stages } = pipeline
   // Stages share values that they do not change, so each result is copied.
-  yield* stages.length === 0 ? found : copied(runStages(found, stages, context), context.control)
+  yield* stages.length === 0 ? found : copyDocuments(runStages(found, stages, context), context.control)
 }
 
-function copied(source: Documents, control: Control): Documents {
+function copyDocuments(source: Documents, control: Control): Documents {
   return transform(source, function* (slice) {
     const copies: Document[] = []
     for (const document of slice) {
       copies.push(cloneDocument(document))
-      yield* turnIfDue(control)
+      yield* pauseIfDue(control)
     }
     yield copies
   })

@@ -6,20 +6,20 @@ import type { Steps } from '../read/steps.ts'
 /** Slices of documents, and promises wherever they have to be awaited. */
 export type Documents = Steps<readonly Document[]>
 
-type Turns = Generator<Promise<unknown>, void, unknown>
+type Pauses = Generator<Promise<unknown>, void, unknown>
 
 const sliceDocuments = 256
 
 export function* noDocuments(): Documents {}
 
 /** Replaces each slice by the result of `become`. Ends the source when it is ended itself. */
-export function* transform(source: Documents, become: (slice: readonly Document[]) => Documents): Documents {
+export function* transform(source: Documents, replace: (slice: readonly Document[]) => Documents): Documents {
   try {
     for (let step = source.next(); step.done !== true; ) {
       if (step.value instanceof Promise) {
         step = source.next(yield step.value)
       } else {
-        yield* become(step.value)
+        yield* replace(step.value)
         step = source.next()
       }
     }
@@ -29,7 +29,7 @@ export function* transform(source: Documents, become: (slice: readonly Document[
 }
 
 /** Visits every document. */
-export function* visitEach(source: Documents, control: Control, visit: (document: Document) => void): Turns {
+export function* visitEach(source: Documents, control: Control, visit: (document: Document) => void): Pauses {
   try {
     for (let step = source.next(); step.done !== true; ) {
       if (step.value instanceof Promise) {
@@ -38,7 +38,7 @@ export function* visitEach(source: Documents, control: Control, visit: (document
       }
       for (const document of step.value) {
         visit(document)
-        yield* turnIfDue(control)
+        yield* pauseIfDue(control)
       }
       step = source.next()
     }
@@ -48,7 +48,7 @@ export function* visitEach(source: Documents, control: Control, visit: (document
 }
 
 /** Groups documents into slices; undefined marks a point where the work may be paused. */
-export function* inSlices(documents: Iterable<Document | undefined>, control: Control): Documents {
+export function* toSlices(documents: Iterable<Document | undefined>, control: Control): Documents {
   let slice: Document[] = []
   for (const document of documents) {
     if (document !== undefined) slice.push(document)
@@ -56,14 +56,14 @@ export function* inSlices(documents: Iterable<Document | undefined>, control: Co
       yield slice
       slice = []
     }
-    yield* turnIfDue(control)
+    yield* pauseIfDue(control)
   }
   if (slice.length > 0) yield slice
 }
 
 /** Must be called after each document. Throws if the work was aborted. */
-export function turnIfDue(control: Control): Iterable<Promise<unknown>> {
-  return control.countDocument() && control.look() ? [control.pause()] : noTurn
+export function pauseIfDue(control: Control): Iterable<Promise<unknown>> {
+  return control.countDocument() && control.checkClock() ? [control.pause()] : noPause
 }
 
-const noTurn: readonly Promise<unknown>[] = []
+const noPause: readonly Promise<unknown>[] = []

@@ -13,10 +13,10 @@ import type { FindOptions, SortSpec } from '../options.ts'
 import type { Control } from '../read/control.ts'
 import type { Execution } from '../read/execution.ts'
 import { countMatches } from '../read/executor.ts'
-import { beginFind, type CompiledFind, compileFind, FoundRange, findInView, matchesOf } from '../read/find.ts'
+import { beginFind, type CompiledFind, compileFind, findInView, matchesOf, ResultShaper } from '../read/find.ts'
 import { Meter } from '../read/meter.ts'
 import type { ReadView } from '../read/read-view.ts'
-import { type Documents, inSlices } from './slices.ts'
+import { type Documents, toSlices } from './slices.ts'
 import { tallyGroups } from './tally-groups.ts'
 
 /** Collections by name; undefined for those that do not exist. */
@@ -121,7 +121,7 @@ export function captureSources(
 export function* readFound(execution: Execution, find: CompiledFind, read: LeadingRead): Documents {
   if (read.tally !== undefined) {
     const tally = yield* tallyGroups(execution, find, read.tally)
-    yield* inSlices(tally.results(), execution.control)
+    yield* toSlices(tally.results(), execution.control)
     return
   }
   if (read.count === undefined) {
@@ -143,16 +143,16 @@ export function* readFound(execution: Execution, find: CompiledFind, read: Leadi
 
 function* foundDocuments(execution: Execution, find: CompiledFind): Documents {
   const matches = matchesOf(execution, find)
-  const range = new FoundRange(find, execution.meter)
+  const shaper = new ResultShaper(find, execution.meter)
   try {
     for (let step = matches.next(); step.done !== true; ) {
       if (step.value instanceof Promise) {
         step = matches.next(yield step.value)
         continue
       }
-      const documents = range.shape(step.value)
+      const documents = shaper.shape(step.value)
       if (documents.length > 0) yield documents
-      if (range.isDone) return
+      if (shaper.isDone) return
       step = matches.next()
     }
   } finally {

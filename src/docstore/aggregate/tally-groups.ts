@@ -15,9 +15,9 @@ import type { Execution } from '../read/execution.ts'
 import { type CompiledFind, matchesOf } from '../read/find.ts'
 import { forEachStep, type Waiting } from '../read/steps.ts'
 import {
-  ask,
-  askCounts,
   boundsOfValues,
+  evaluateCounts,
+  evaluateOn,
   firstCertain,
   forEachSegment,
   knownValues,
@@ -66,18 +66,18 @@ class SegmentTally {
     const values = isCertain ? yield* knownValues(this.#execution, segment, matches, bounds) : []
     // Querying the index for a value costs about as much as reading a document.
     if (values.length === 0 || values.length > matches.upperCount)
-      return yield* ask(this.#execution, segment, this.#filter)
+      return yield* evaluateOn(this.#execution, segment, this.#filter)
     const counted: ValuePair[] = []
     for (const value of values) {
-      const found = yield* askCounts(this.#execution, segment, bounds.only(this.#filter, value))
+      const found = yield* evaluateCounts(this.#execution, segment, bounds.only(this.#filter, value))
       if (found.lowerCount > 0 && (yield* this.#add(value, found))) counted.push(value)
     }
-    const without = yield* askCounts(this.#execution, segment, bounds.nothing(this.#filter))
+    const without = yield* evaluateCounts(this.#execution, segment, bounds.nothing(this.#filter))
     const isEachCertain = without.lowerCount === without.upperCount
     if (isEachCertain && without.lowerCount > 0) {
       this.#tally.add(undefined, without.lowerCount, firstCertain(without))
     }
-    return yield* ask(this.#execution, segment, bounds.uncounted(this.#filter, counted, isEachCertain))
+    return yield* evaluateOn(this.#execution, segment, bounds.uncounted(this.#filter, counted, isEachCertain))
   }
 
   /** False if the store has no document with the value. */

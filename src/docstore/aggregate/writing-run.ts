@@ -14,7 +14,7 @@ import { writeOut } from './out.ts'
 import type { AggregationRun } from './run.ts'
 
 /** What pipelines need of the collections of a database. */
-export type PipelineCollections = Pick<Collections, 'reading' | 'declared' | 'assertWritable' | 'write' | 'replace'>
+export type PipelineCollections = Pick<Collections, 'openForRead' | 'declared' | 'assertWritable' | 'write' | 'replace'>
 
 export class WritingRun implements CursorRun {
   readonly #run: AggregationRun

@@ -13,16 +13,16 @@
  */
 import type { Ingest } from '../../lsm/engine/ingest.ts'
 import type { TableMeta } from '../../lsm/version/table-meta.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
 import { maxLineBytes } from '../import/read-line.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { compareBytes } from '../store/layout.ts'
+import { LoadBackoff } from './load-backoff.ts'
 import { buildInThread } from './load-threads.ts'
-import { LoadTurn } from './load-turn.ts'
 import { type BuiltUnit, type LineKind, type LoadPlan, type LoadReply, type LoadUnit, numbersFor } from './load-unit.ts'
 import { UnitCollector } from './unit-collector.ts'
-import { giveUnitMemory } from './unit-memory.ts'
+import { releaseUnitMemory } from './unit-memory.ts'
 import { UnitSizes } from './unit-sizes.ts'
 
 /** Much longer lines are dominated by per-byte work, and need more memory than they are worth. */
@@ -35,12 +35,12 @@ const nothingBuilt: LoadReply = { built: undefined }
 /** Provided by the import. */
 export interface LoadHost {
   /** Inserts whole lines the ordinary way. */
-  insertOrdinarily(bytes: Uint8Array): Promise<void>
+  insertNormally(bytes: Uint8Array): Promise<void>
   /** Called when a unit of that many lines has been published. */
   published(lines: number, documents: number): void
 }
 
-interface UnitUnderWay {
+interface PendingUnit {
   readonly firstOrdinal: number
   readonly unit: LoadUnit
   /** Resolves when the thread has replied or died. */
@@ -51,13 +51,13 @@ export class BulkLoad {
   readonly #collection: OpenCollection
   readonly #host: LoadHost
   readonly #segments: SegmentPlan
-  readonly #turn: LoadTurn
+  readonly #backoff: LoadBackoff
   /** Number of units that may be built concurrently. */
   readonly #threads: number
   readonly #collector: UnitCollector
   readonly #sizes: UnitSizes
   /** In the order of their lines. */
-  readonly #underWay: UnitUnderWay[] = []
+  readonly #pendingUnits: PendingUnit[] = []
   /** Memory of lines that are being inserted the ordinary way. */
   readonly #lent: SharedArrayBuffer[] = []
   #ingest: Ingest | undefined
@@ -80,7 +80,7 @@ export class BulkLoad {
     this.#host = host
     this.#segments = segments
     this.#threads = threads
-    this.#turn = new LoadTurn(segments.segmentDocuments)
+    this.#backoff = new LoadBackoff(segments.segmentDocuments)
     this.#collector = new UnitCollector(kind, segments.segmentDocuments, maxUnitBytes, maxLineBytes)
     this.#sizes = new UnitSizes(segments.segmentDocuments, threads)
   }
@@ -94,13 +94,13 @@ export class BulkLoad {
   }
 
   /** A document was inserted the ordinary way. */
-  passed(): void {
-    this.#turn.passed()
+  noteInserted(): void {
+    this.#backoff.noteInserted()
   }
 
   /** Whether tryToBegin() may succeed. */
   get isDue(): boolean {
-    return this.#turn.isDue
+    return this.#backoff.isDue
   }
 
   /**
@@ -110,15 +110,15 @@ export class BulkLoad {
    */
   tryToBegin(recordsLeft?: number): boolean {
     const room = this.#collection.index.bulk?.room
-    if (!this.#turn.begins(room ?? 0)) return false
-    this.#takeBackMemory()
-    this.isCollecting = room === 0 && this.#isWelcome
+    if (!this.#backoff.tryBegin(room ?? 0)) return false
+    this.#reclaimMemory()
+    this.isCollecting = room === 0 && this.#isAllowed
     if (!this.isCollecting) {
       this.#giveUp()
-      this.#turn.begins(0)
+      this.#backoff.tryBegin(0)
     }
     this.#sizes.begin(recordsLeft)
-    this.#collector.aim(this.#sizes.next)
+    this.#collector.setTarget(this.#sizes.nextLines)
     this.#begun = performance.now()
     return this.isCollecting
   }
@@ -133,7 +133,7 @@ export class BulkLoad {
     while (rest.length > 0 && this.isCollecting) {
       rest = this.#collector.take(rest)
       if (left !== undefined) this.#measure(rest.length + left)
-      const slice = breathe(this.#sliceStart)
+      const slice = yieldIfDue(this.#sliceStart)
       this.#sliceStart = slice instanceof Promise ? await slice : slice
       await this.advance()
     }
@@ -150,13 +150,13 @@ export class BulkLoad {
 
   /** Whether advance() has something to do, apart from its timeout for slow input. */
   get isUnitComplete(): boolean {
-    return this.#collector.isFull || this.#collector.isOver
+    return this.#collector.isFull || this.#collector.isUnfillable
   }
 
   /** Sends the collected lines to a thread if they make a unit, or leaves if they will not soon. */
   async advance(): Promise<void> {
     if (this.#collector.isFull) await this.#send()
-    else if (this.#collector.isOver || performance.now() - this.#begun > unitMilliseconds) await this.leave()
+    else if (this.#collector.isUnfillable || performance.now() - this.#begun > unitMilliseconds) await this.flush()
   }
 
   /**
@@ -164,41 +164,43 @@ export class BulkLoad {
    * @param isCommitted everything inserted the ordinary way is committed
    */
   async close(isCommitted: boolean): Promise<void> {
-    for (const { reply, unit } of this.#underWay.splice(0)) {
+    for (const { reply, unit } of this.#pendingUnits.splice(0)) {
       await this.#discard((await reply).built)
-      giveUnitMemory(unit.bytes)
+      releaseUnitMemory(unit.bytes)
     }
-    if (isCommitted) this.#takeBackMemory()
-    void this.#collection.writer.rest()
+    if (isCommitted) this.#reclaimMemory()
+    void this.#collection.writer.maintainWhenIdle()
   }
 
   /** Change streams and declared indexes need every document individually. */
-  get #isWelcome(): boolean {
+  get #isAllowed(): boolean {
     const { declared, committer } = this.#collection
     return declared.isEmpty && !committer.isWatched
   }
 
   /** Estimates from the unit's lines so far how many lines are to come. @param left bytes after them */
   #measure(left: number): void {
-    const { ended, endedAt, length } = this.#collector
-    if (ended === 0) return
-    this.#sizes.expect(Math.ceil(((length + left) * ended) / endedAt))
-    this.#collector.aim(this.#sizes.next)
+    const { completeLines, completeBytes, length } = this.#collector
+    if (completeLines === 0) return
+    this.#sizes.expect(Math.ceil(((length + left) * completeLines) / completeBytes))
+    this.#collector.setTarget(this.#sizes.nextLines)
   }
 
   async #send(): Promise<void> {
-    const [first] = this.#underWay
+    const [first] = this.#pendingUnits
     // That thread then builds the next unit while its last one is published.
-    if (first !== undefined && this.#underWay.length === this.#threads) await first.reply
-    const firstOrdinal = this.#isWelcome ? await this.#collection.writer.reserve(this.#collector.ended) : undefined
+    if (first !== undefined && this.#pendingUnits.length === this.#threads) await first.reply
+    const firstOrdinal = this.#isAllowed
+      ? await this.#collection.writer.reserve(this.#collector.completeLines)
+      : undefined
     if (firstOrdinal === undefined) {
-      await this.leave()
+      await this.flush()
       return
     }
     this.#ingest ??= await this.#collection.store.beginIngest!()
     const unit = this.#collector.unit()
     this.#sizes.taken(unit.lines)
-    this.#collector.aim(this.#sizes.next)
+    this.#collector.setTarget(this.#sizes.nextLines)
     this.#begun = performance.now()
     const ingest = this.#ingest
     const numbers = numbersFor(unit.length)
@@ -208,8 +210,8 @@ export class BulkLoad {
       await ingest.discardNumbers(firstNumber, numbers)
       return nothingBuilt
     })
-    this.#underWay.push({ firstOrdinal, unit, reply })
-    if (this.#underWay.length > this.#threads) await this.#publishFirst()
+    this.#pendingUnits.push({ firstOrdinal, unit, reply })
+    if (this.#pendingUnits.length > this.#threads) await this.#publishFirst()
   }
 
   /** The current plan, since parameters may have changed since the import began. */
@@ -220,16 +222,16 @@ export class BulkLoad {
 
   /** Publishes the first unit; if that fails, imports everything collected the ordinary way. */
   async #publishFirst(): Promise<void> {
-    const { firstOrdinal, unit, reply } = this.#underWay.shift()!
+    const { firstOrdinal, unit, reply } = this.#pendingUnits.shift()!
     const { built } = await reply
     if (built !== undefined && (await this.#publish(firstOrdinal, built))) {
-      giveUnitMemory(unit.bytes)
+      releaseUnitMemory(unit.bytes)
       this.#host.published(unit.lines, built.documents)
-      this.#turn.published()
+      this.#backoff.noteSuccess()
       return
     }
     await this.#discard(built)
-    await this.#turnBack(unit)
+    await this.#insertRest(unit)
   }
 
   async #publish(firstOrdinal: number, built: BuiltUnit): Promise<boolean> {
@@ -241,7 +243,7 @@ export class BulkLoad {
     let isKept = false
     const install = async (): Promise<boolean> => {
       // Checked here, with no other write in flight, because an earlier call may have created an index.
-      if (!this.#isWelcome) return false
+      if (!this.#isAllowed) return false
       // If this fails, it is unknown whether the store has the tables.
       isKept = true
       return ingest.install(built.tables, isNew)
@@ -256,48 +258,48 @@ export class BulkLoad {
   }
 
   /** The input has ended: imports the rest, using threads as long as that pays off. */
-  async end(): Promise<void> {
-    const unfinished = this.#collector.cut()
-    if (this.isCollecting && this.#collector.ended >= this.#sizes.fewest) await this.#send()
-    await this.leave()
-    if (unfinished.length > 0) await this.#host.insertOrdinarily(unfinished)
+  async finish(): Promise<void> {
+    const unfinished = this.#collector.takePartialLine()
+    if (this.isCollecting && this.#collector.completeLines >= this.#sizes.minLines) await this.#send()
+    await this.flush()
+    if (unfinished.length > 0) await this.#host.insertNormally(unfinished)
   }
 
   /**
    * Imports everything collected so far, because no more input is expected soon, or no more is worth building units of.
    */
-  async leave(): Promise<void> {
-    while (this.#underWay.length > 0) await this.#publishFirst()
-    if (this.isCollecting) await this.#turnBack()
+  async flush(): Promise<void> {
+    while (this.#pendingUnits.length > 0) await this.#publishFirst()
+    if (this.isCollecting) await this.#insertRest()
   }
 
   /**
    * Inserts everything not published yet the ordinary way: the rejected unit, those after it, and the lines being
    * collected.
    */
-  async #turnBack(refused?: LoadUnit): Promise<void> {
+  async #insertRest(refused?: LoadUnit): Promise<void> {
     this.#giveUp()
-    if (refused !== undefined) await this.#insertOrdinarily(refused)
-    for (let next = this.#underWay.shift(); next !== undefined; next = this.#underWay.shift()) {
+    if (refused !== undefined) await this.#insertNormally(refused)
+    for (let next = this.#pendingUnits.shift(); next !== undefined; next = this.#pendingUnits.shift()) {
       await this.#discard((await next.reply).built)
-      await this.#insertOrdinarily(next.unit)
+      await this.#insertNormally(next.unit)
     }
-    await this.#insertOrdinarily(this.#collector.unit())
+    await this.#insertNormally(this.#collector.unit())
   }
 
   /** Lines use their unit's memory until they are committed. */
-  async #insertOrdinarily({ bytes, length }: LoadUnit): Promise<void> {
+  async #insertNormally({ bytes, length }: LoadUnit): Promise<void> {
     this.#lent.push(bytes)
-    await this.#host.insertOrdinarily(new Uint8Array(bytes, 0, length))
+    await this.#host.insertNormally(new Uint8Array(bytes, 0, length))
   }
 
-  #takeBackMemory(): void {
-    for (const memory of this.#lent.splice(0)) giveUnitMemory(memory)
+  #reclaimMemory(): void {
+    for (const memory of this.#lent.splice(0)) releaseUnitMemory(memory)
   }
 
   #giveUp(): void {
     this.isCollecting = false
-    this.#turn.gaveUp()
+    this.#backoff.noteFailure()
   }
 
   async #discard(built: BuiltUnit | undefined): Promise<void> {

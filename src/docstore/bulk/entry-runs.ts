@@ -1,7 +1,7 @@
 /** Runs of a unit's entries, assembled in memory that the next run reuses. */
 import type { EntryRun } from '../../lsm/ingest/ingest-tables.ts'
 import { ordinalBytes, writeOrdinal } from '../store/layout.ts'
-import { maxDigits, passingDigits } from '../store/ordinal-digits.ts'
+import { maxDigits, scratchDigits } from '../store/ordinal-digits.ts'
 import type { LoadedIds } from './load-unit.ts'
 
 /** Maximum number of entries in a run. */
@@ -54,7 +54,7 @@ export function* idRuns(prefix: Uint8Array, { keys, ends }: LoadedIds, firstOrdi
       for (let from = 0; from < prefix.length; from++) scratch[at++] = prefix[from]!
       for (; start < end; start++) scratch[at++] = keys[start]!
       keyEnds[i] = at
-      const value = passingDigits(firstOrdinal + first + i)
+      const value = scratchDigits(firstOrdinal + first + i)
       digitPlaces[2 * i] = digitsAt
       for (let from = 0; from < value.length; from++) digits[digitsAt++] = value[from]!
       digitPlaces[2 * i + 1] = digitsAt

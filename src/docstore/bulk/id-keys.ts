@@ -55,7 +55,7 @@ export class IdKeys {
   }
 
   /** False if there are duplicates. */
-  get areDifferent(): boolean {
+  get areDistinct(): boolean {
     if (this.#isAscending) return true
     const seen = new Set<string>()
     const keys = Buffer.from(this.#keys.buffer)

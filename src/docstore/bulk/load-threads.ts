@@ -20,7 +20,7 @@ const idle: LoadThread[] = []
 export async function buildInThread(request: LoadRequest): Promise<LoadReply> {
   const thread = idle.pop() ?? new LoadThread(forget)
   const reply = await thread.build(request)
-  thread.endLater()
+  thread.endWhenIdle()
   idle.push(thread)
   return reply
 }
@@ -68,7 +68,7 @@ class LoadThread {
   }
 
   /** Ends the thread once it has been idle for a while. */
-  endLater(): void {
+  endWhenIdle(): void {
     this.#timer = setTimeout(() => {
       this.#onEnd(this)
       // The thread is idle, so there is nobody to notify.

@@ -4,7 +4,7 @@ import type { Document } from '../../model/types.ts'
 import type { JsonRecord } from '../documents/json-record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { RecordEncoder } from '../documents/record-encoder.ts'
-import { lookInto, storedForm } from '../documents/stored-form.ts'
+import { guardRead, storedForm } from '../documents/stored-form.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { BulkLoad, type LoadHost } from './bulk-load.ts'
 import { defaultThreads } from './default-threads.ts'
@@ -29,7 +29,7 @@ export interface RecordHost {
 export class RecordLoad {
   readonly bulk: BulkLoad
   readonly #encoder: RecordEncoder
-  readonly #arena = new RecordArena('passing')
+  readonly #arena = new RecordArena('transient')
   /** Documents taken since collection began, and how many of them had to be flattened. */
   #taken = 0
   #flat = 0
@@ -43,7 +43,7 @@ export class RecordLoad {
   /** Returns undefined if units cannot be built. */
   static for(collection: OpenCollection, host: RecordHost, threads = defaultThreads()): RecordLoad | undefined {
     const units: LoadHost = {
-      insertOrdinarily: (bytes) => host.insertRecords(unitRecords(bytes)),
+      insertNormally: (bytes) => host.insertRecords(unitRecords(bytes)),
       published: (_, documents) => host.published(documents)
     }
     const bulk = BulkLoad.for(collection, 'record', units, threads)
@@ -63,7 +63,7 @@ export class RecordLoad {
    */
   put(document: Document): unknown {
     try {
-      const stored = lookInto(() => storedForm(document))
+      const stored = guardRead(() => storedForm(document))
       const id = idOf(stored)
       if (id === undefined || id === null) return undefined
       const record = this.#recordOf(stored)
@@ -88,5 +88,5 @@ export class RecordLoad {
 
 /** @throws PetalError BadValue */
 function idOf(document: Document): unknown {
-  return lookInto(() => document._id)
+  return guardRead(() => document._id)
 }

@@ -46,7 +46,7 @@ export async function buildUnit(
   const bytes = Buffer.from(request.unit.bytes, 0, request.unit.length)
   if (request.unit.kind === 'line' && !isUtf8(bytes)) return undefined
   const lines = new UnitLines(bytes, request.unit.kind, request.firstOrdinal)
-  if (lines.count === 0 || lines.isOneTooLong) return undefined
+  if (lines.count === 0 || lines.hasTooLongLine) return undefined
   const building = await UnitBuilding.begin(request, lines, fileSystem, earlier)
   try {
     const built = (await building.addAll()) ? await building.finish() : undefined
@@ -67,7 +67,7 @@ class UnitBuilding {
   readonly #tables: UnitTables
   readonly #segments: BulkSegments
   readonly #records: IndexedRecords
-  readonly #arena = new RecordArena('passing')
+  readonly #arena = new RecordArena('transient')
   readonly #ids: IdKeys
   #documentBytes = 0
   /** Maximum number of lines in the next run. */
@@ -114,7 +114,7 @@ class UnitBuilding {
       added = next
       await this.#tables.flushIfFull()
     }
-    return this.#ids.areDifferent
+    return this.#ids.areDistinct
   }
 
   async finish(): Promise<BuiltUnit> {
@@ -181,7 +181,7 @@ class UnitBuilding {
     const { bytes, places } = this.#lines
     const ordinal = this.#request.firstOrdinal
     const runStart = places[2 * from]!
-    let isTold = true
+    let isIndexed = true
     let i = from
     /** The first line that is not stored yet. */
     let put = from
@@ -189,20 +189,20 @@ class UnitBuilding {
       const form = this.#lines.form(i)!
       const start = places[2 * i]! + markBytesOf(form)
       const end = places[2 * i + 1]!
-      const told = this.#segments.addStaged(ordinal + i, start - runStart, end - start, form)
-      isTold = told !== false
-      if (!isTold) break
+      const detectedForm = this.#segments.addStaged(ordinal + i, start - runStart, end - start, form)
+      isIndexed = detectedForm !== false
+      if (!isIndexed) break
       this.#ids.addLeading(bytes, start, this.#idEnds[i - from]!, form === 'objectId')
       this.#documentBytes += end - places[2 * i]!
-      if (told !== 'wrapped' || form === told) continue
+      if (detectedForm !== 'wrapped' || form === detectedForm) continue
       this.#putLines(put, i)
       this.#tables.putDocument(ordinal + i, this.#arena.mark(wrappedMarkByte, this.#lines.line(i)))
       this.#documentBytes++
       put = i + 1
     }
     this.#putLines(put, i)
-    this.#runLines = isTold ? Math.min(runEntries, 2 * this.#runLines) : Math.max(1, i - from)
-    if (isTold) return i
+    this.#runLines = isIndexed ? Math.min(runEntries, 2 * this.#runLines) : Math.max(1, i - from)
+    if (isIndexed) return i
     return this.#add(i, true) ? i + 1 : undefined
   }
 

@@ -5,7 +5,7 @@
  */
 import { copyShared } from '../../model/copy-bytes.ts'
 import type { LineKind, LoadUnit } from './load-unit.ts'
-import { takeUnitMemory } from './unit-memory.ts'
+import { acquireUnitMemory } from './unit-memory.ts'
 
 const lineFeed = 0x0a
 /** Maximum number of bytes taken by one call. */
@@ -24,8 +24,8 @@ export class UnitCollector {
   #bytes: Buffer = empty
   #length = 0
   /** Number of complete lines, and the end of the last one. */
-  #ended = 0
-  #endedAt = 0
+  #completeLines = 0
+  #completeBytes = 0
   #hasRoom = true
 
   /**
@@ -42,23 +42,23 @@ export class UnitCollector {
 
   /** The unit has all of its lines. */
   get isFull(): boolean {
-    return this.#ended >= this.#lines
+    return this.#completeLines >= this.#lines
   }
 
   /** Sets the number of lines after which the unit is full. A line that has been started always belongs to the unit. */
-  aim(lines: number): void {
-    const isOneBegun = this.#length > this.#endedAt
-    this.#lines = Math.max(lines, isOneBegun ? this.#ended + 1 : 1)
+  setTarget(lines: number): void {
+    const isOneBegun = this.#length > this.#completeBytes
+    this.#lines = Math.max(lines, isOneBegun ? this.#completeLines + 1 : 1)
   }
 
   /** Number of complete lines. */
-  get ended(): number {
-    return this.#ended
+  get completeLines(): number {
+    return this.#completeLines
   }
 
   /** Bytes of the complete lines. */
-  get endedAt(): number {
-    return this.#endedAt
+  get completeBytes(): number {
+    return this.#completeBytes
   }
 
   /** Number of collected bytes. */
@@ -70,10 +70,10 @@ export class UnitCollector {
    * The unit cannot be filled: its lines are too long for a unit, one of them is too long for an import, or there is no
    * memory.
    */
-  get isOver(): boolean {
+  get isUnfillable(): boolean {
     if (!this.#hasRoom) return true
-    const isFew = this.#ended < fewLines && this.#length > manyBytes
-    return isFew || this.#length > this.#maxBytes || this.#length - this.#endedAt > this.#maxLineBytes
+    const isFew = this.#completeLines < fewLines && this.#length > manyBytes
+    return isFew || this.#length > this.#maxBytes || this.#length - this.#completeBytes > this.#maxLineBytes
   }
 
   /** Takes bytes until the unit is full, limited to a fraction of a millisecond's work. @returns the bytes not taken */
@@ -82,15 +82,15 @@ export class UnitCollector {
     if (!this.#hasRoom) return chunk
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, maxTakenBytes))
     let end = 0
-    while (this.#ended < this.#lines) {
+    while (this.#completeLines < this.#lines) {
       const feed = bytes.indexOf(lineFeed, end)
       if (feed < 0) {
         end = bytes.length
         break
       }
       end = feed + 1
-      this.#ended++
-      this.#endedAt = this.#length + end
+      this.#completeLines++
+      this.#completeBytes = this.#length + end
     }
     copyShared(bytes.subarray(0, end), this.#bytes, this.#length)
     this.#length += end
@@ -108,33 +108,33 @@ export class UnitCollector {
     copyShared(line, this.#bytes, this.#length)
     this.#bytes[end] = lineFeed
     this.#length = end + 1
-    this.#ended++
-    this.#endedAt = this.#length
+    this.#completeLines++
+    this.#completeBytes = this.#length
     return true
   }
 
   /** Removes and returns the bytes after the last complete line. */
-  cut(): Uint8Array {
-    const bytes = new Uint8Array(this.#bytes.subarray(this.#endedAt, this.#length))
-    this.#length = this.#endedAt
+  takePartialLine(): Uint8Array {
+    const bytes = new Uint8Array(this.#bytes.subarray(this.#completeBytes, this.#length))
+    this.#length = this.#completeBytes
     return bytes
   }
 
   /** Returns what was collected, whether full or not; the next bytes start another unit. */
   unit(): LoadUnit {
     const bytes = this.#bytes.buffer as SharedArrayBuffer
-    const unit = { kind: this.#kind, bytes, length: this.#length, lines: this.#ended }
+    const unit = { kind: this.#kind, bytes, length: this.#length, lines: this.#completeLines }
     this.#bytes = empty
     this.#length = 0
-    this.#ended = 0
-    this.#endedAt = 0
+    this.#completeLines = 0
+    this.#completeBytes = 0
     this.#hasRoom = true
     return unit
   }
 
   #begin(): void {
     if (this.#bytes.length > 0) return
-    const memory = takeUnitMemory(this.#maxBytes + maxTakenBytes)
+    const memory = acquireUnitMemory(this.#maxBytes + maxTakenBytes)
     if (memory === undefined) this.#hasRoom = false
     else this.#bytes = Buffer.from(memory)
   }

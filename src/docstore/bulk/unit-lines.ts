@@ -3,7 +3,7 @@ import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
 import { JsonRecord, readRecord } from '../documents/json-record.ts'
-import { endOfLeadingId, wrapsIdAlone } from '../documents/leading-id.ts'
+import { endOfLeadingId, isOnlyIdWrapped } from '../documents/leading-id.ts'
 import { formOfRecord, markBytesOf } from '../documents/record.ts'
 import { ensureId, storedForm } from '../documents/stored-form.ts'
 import { isBlank, maxLineBytes, readItem } from '../import/read-line.ts'
@@ -27,7 +27,7 @@ export class UnitLines {
   #places = new Uint32Array(2 * usualLines)
   #count = 0
   /** A line, possibly blank, is longer than the import allows. */
-  isOneTooLong = false
+  hasTooLongLine = false
 
   /** @param bytes UTF-8; the last one ends a line */
   constructor(bytes: Buffer, kind: LineKind, firstOrdinal: number) {
@@ -35,7 +35,7 @@ export class UnitLines {
     this.#buffer = bytes
     this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#firstOrdinal = firstOrdinal
-    for (let start = 0; start < bytes.length; ) start = this.#findSome(start)
+    for (let start = 0; start < bytes.length; ) start = this.#findLines(start)
   }
 
   get count(): number {
@@ -78,7 +78,7 @@ export class UnitLines {
     const end = this.#places[2 * i + 1]!
     const idEnd = endOfLeadingId(bytes, start, end, form === 'wrapped' || form === 'extended')
     if (idEnd < 0 || form !== 'extended') return idEnd
-    return wrapsIdAlone(bytes, start, idEnd, end) ? -1 : idEnd
+    return isOnlyIdWrapped(bytes, start, idEnd, end) ? -1 : idEnd
   }
 
   /** Yields documents for a sampler. */
@@ -91,7 +91,7 @@ export class UnitLines {
   }
 
   /** @returns start of the remaining lines */
-  #findSome(from: number): number {
+  #findLines(from: number): number {
     const bytes = this.#buffer
     const places = this.#room()
     let start = from
@@ -99,7 +99,7 @@ export class UnitLines {
     for (const limit = count + linesAtOnce; count < limit && start < bytes.length; ) {
       const end = bytes.indexOf(lineFeed, start)
       if (end < 0) throw new RangeError('A unit ends in the middle of a line')
-      if (end - start > maxLineBytes) this.isOneTooLong = true
+      if (end - start > maxLineBytes) this.hasTooLongLine = true
       const to = end > start && bytes[end - 1] === carriageReturn ? end - 1 : end
       if (!isBlank(bytes, start, to)) {
         places[2 * count] = start

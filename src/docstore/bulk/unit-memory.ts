@@ -16,7 +16,7 @@ let timer: NodeJS.Timeout | undefined
  * Returns memory with arbitrary contents; pages never written to take no physical memory. undefined if there is no
  * room.
  */
-export function takeUnitMemory(bytes: number): SharedArrayBuffer | undefined {
+export function acquireUnitMemory(bytes: number): SharedArrayBuffer | undefined {
   const found = idle.findIndex(({ byteLength }) => byteLength === bytes)
   if (found >= 0) return idle.splice(found, 1)[0]
   try {
@@ -28,15 +28,15 @@ export function takeUnitMemory(bytes: number): SharedArrayBuffer | undefined {
 }
 
 /** Returns memory that is no longer in use to the pool. */
-export function giveUnitMemory(memory: SharedArrayBuffer): void {
+export function releaseUnitMemory(memory: SharedArrayBuffer): void {
   if (memory.byteLength === 0 || idle.length >= maxIdle) return
   idle.push(memory)
   clearTimeout(timer)
-  timer = setTimeout(dropUnitMemory, idleMilliseconds)
+  timer = setTimeout(freeIdleUnitMemory, idleMilliseconds)
   timer.unref()
 }
 
 /** Releases idle memory. */
-export function dropUnitMemory(): void {
+export function freeIdleUnitMemory(): void {
   idle = []
 }

@@ -6,22 +6,22 @@
  * because small segments slow down queries.
  */
 export class UnitSizes {
-  readonly #most: number
+  readonly #maxLines: number
   readonly #threads: number
   /** Lines to come, from the start of the next unit; undefined if unknown. */
   #left: number | undefined
   /** Units to come, if the number of lines is known. */
   #units: number | undefined
 
-  /** @param most documents of a segment @param threads that build units */
-  constructor(most: number, threads: number) {
-    this.#most = most
+  /** @param maxLines documents of a segment @param threads that build units */
+  constructor(maxLines: number, threads: number) {
+    this.#maxLines = maxLines
     this.#threads = threads
   }
 
   /** Fewer lines are not worth a segment. */
-  get fewest(): number {
-    return this.#most / 2
+  get minLines(): number {
+    return this.#maxLines / 2
   }
 
   /** An import starts. @param left lines to come, if known */
@@ -36,12 +36,12 @@ export class UnitSizes {
   }
 
   /** Number of lines of the next unit. */
-  get next(): number {
-    if (this.#left === undefined) return this.#most
-    this.#units ??= this.#planned(this.#left)
+  get nextLines(): number {
+    if (this.#left === undefined) return this.#maxLines
+    this.#units ??= this.#planUnits(this.#left)
     // The last unit also takes unexpected lines.
-    if (this.#units <= 1) return this.#most
-    return Math.min(this.#most, Math.max(this.fewest, Math.ceil(this.#left / this.#units)))
+    if (this.#units <= 1) return this.#maxLines
+    return Math.min(this.#maxLines, Math.max(this.minLines, Math.ceil(this.#left / this.#units)))
   }
 
   /** A unit of that many lines was taken. */
@@ -51,8 +51,8 @@ export class UnitSizes {
   }
 
   /** Returns the number of units, such that all threads build units of the same size in as few rounds as possible. */
-  #planned(left: number): number {
-    const rounds = Math.ceil(left / (this.#threads * this.#most))
-    return Math.max(1, Math.min(rounds * this.#threads, Math.floor(left / this.fewest)))
+  #planUnits(left: number): number {
+    const rounds = Math.ceil(left / (this.#threads * this.#maxLines))
+    return Math.max(1, Math.min(rounds * this.#threads, Math.floor(left / this.minLines)))
   }
 }

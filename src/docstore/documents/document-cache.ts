@@ -12,15 +12,15 @@
 import type { Document } from '../../model/types.ts'
 import { heapBytesOf } from './copy-document.ts'
 import { type CopyPlan, copyByPlan, copyPlans } from './copy-plan.ts'
-import type { DocumentRoom, Kept } from './document-room.ts'
+import type { CacheEntry, DocumentCacheBudget } from './document-cache-budget.ts'
 
 /** Approximate overhead of an entry beside its document. */
 const overheadBytes = 128
 
-interface Entry extends KeptDocument, Kept {}
+interface Entry extends CachedDocument, CacheEntry {}
 
 /** A document owned by the cache. */
-export interface KeptDocument {
+export interface CachedDocument {
   readonly document: Document
   /** How to copy it. */
   readonly plan: CopyPlan
@@ -31,15 +31,15 @@ export interface KeptDocument {
 let caches = 0
 
 export class DocumentCache {
-  readonly #room: DocumentRoom
+  readonly #budget: DocumentCacheBudget
   readonly #entries = new Map<number, Entry>()
   /** Distinguishes the marks of different collections with equal ordinals. */
   readonly #salt = Math.imul(++caches, 0x9e3779b1)
   #arePlansChecked = false
   #isClosed = false
 
-  constructor(room: DocumentRoom) {
-    this.#room = room
+  constructor(budget: DocumentCacheBudget) {
+    this.#budget = budget
   }
 
   get documents(): number {
@@ -48,8 +48,8 @@ export class DocumentCache {
 
   /** Returns a copy of the document; undefined if it is not cached. */
   get(ordinal: number): Document | undefined {
-    this.beginLooks()
-    const kept = this.look(ordinal)
+    this.beginLookups()
+    const kept = this.lookUp(ordinal)
     return kept && copyByPlan(kept.document, kept.plan)
   }
 
@@ -57,7 +57,7 @@ export class DocumentCache {
    * Must be called before the first look() in a synchronous stretch of code, since other code may have changed
    * Object.prototype.
    */
-  beginLooks(): void {
+  beginLookups(): void {
     this.#arePlansChecked = false
   }
 
@@ -66,11 +66,11 @@ export class DocumentCache {
    * to callers.
    * REQUIRES: beginLooks()
    */
-  look(ordinal: number): KeptDocument | undefined {
-    const now = ++this.#room.now
+  lookUp(ordinal: number): CachedDocument | undefined {
+    const now = ++this.#budget.now
     const entry = this.#entries.get(ordinal)
     if (entry === undefined) return undefined
-    entry.askedAt = now
+    entry.accessedAt = now
     if (!this.#arePlansChecked) this.#checkPlans()
     return entry
   }
@@ -81,29 +81,29 @@ export class DocumentCache {
    * @param document or a function that decodes it, called only if it gets cached
    */
   offer(ordinal: number, document: Document | (() => Document), characters: number): void {
-    const room = this.#room
-    if (room.budgetBytes === 0 || this.#isClosed) return
-    const before = room.lastAsked.note(ordinal + this.#salt, room.now)
+    const budget = this.#budget
+    if (budget.budgetBytes === 0 || this.#isClosed) return
+    const before = budget.accessHistory.note(ordinal + this.#salt, budget.now)
     if (before === undefined || this.#entries.has(ordinal)) return
     // When memory is full, most documents are rejected here, before they are examined.
-    if (!room.makeRoom(Math.min(characters, room.largestBytes), before)) return
+    if (!budget.makeRoom(Math.min(characters, budget.largestBytes), before)) return
     const isDecoded = typeof document !== 'function'
     const decoded = isDecoded ? document : document()
     const heapBytes = heapBytesOf(decoded)
     if (heapBytes === undefined) return
     const bytes = heapBytes + overheadBytes
-    if (bytes > room.largestBytes || !room.makeRoom(bytes, before)) return
+    if (bytes > budget.largestBytes || !budget.makeRoom(bytes, before)) return
     const plan = copyPlans.planOf(decoded)
     if (isDecoded) this.#checkPlans()
     const own = isDecoded ? copyByPlan(decoded, plan) : decoded
-    const entry = { ordinal, document: own, plan, characters, bytes, askedAt: room.now, owner: this.#entries }
-    room.add(entry)
+    const entry = { ordinal, document: own, plan, characters, bytes, accessedAt: budget.now, owner: this.#entries }
+    budget.add(entry)
   }
 
   /** Drops all entries, and caches nothing from now on. */
   close(): void {
     this.#isClosed = true
-    this.#room.removeAll(this.#entries)
+    this.#budget.removeAll(this.#entries)
   }
 
   #checkPlans(): void {

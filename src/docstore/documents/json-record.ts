@@ -9,16 +9,16 @@ import { PetalError } from '../../model/errors.ts'
 import { parseJson, readJson } from '../../model/extended-json.ts'
 import { wrappedMarkByte } from '../../model/record-marks.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
-import { type JsonForm, type RecordForm, acceptedForm } from '../../sharded-bloom/byte-scan/json-form.ts'
+import { acceptedForm, type JsonForm, type RecordForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import {
-  digitsOfId,
   endOfLeadingId,
+  isOnlyIdWrapped,
   isTextId,
   isWrappedId,
   leadingIdOffset,
   numberOfId,
-  wrappedDigitsOffset,
-  wrapsIdAlone
+  objectIdHexLength,
+  wrappedDigitsOffset
 } from './leading-id.ts'
 import { formOfLine } from './line-form.ts'
 import { decodeRecord, formOfRecord, markBytesOf, objectIdMark } from './record.ts'
@@ -51,19 +51,19 @@ export class JsonRecord {
     const end = endOfLeadingId(bytes, 0, bytes.length, true)
     if (end < 0) return undefined
     const id = leadingId(bytes, 0, end)
-    const isAlone = id instanceof ObjectId && wrapsIdAlone(bytes, 0, end, bytes.length)
+    const isAlone = id instanceof ObjectId && isOnlyIdWrapped(bytes, 0, end, bytes.length)
     return isAlone ? JsonRecord.#ofExport(bytes, id) : new JsonRecord(bytes, id, 'extended')
   }
 
   /** Converts `{"_id":{"$oid":"…"}…` without other wrappers to the form with bare digits, in new bytes. */
   static #ofExport(line: Uint8Array, id: ObjectId): JsonRecord {
     const digits = leadingIdOffset + wrappedDigitsOffset
-    const end = digits + digitsOfId
+    const end = digits + objectIdHexLength
     const rest = line.subarray(end + 2)
-    const bytes = new Uint8Array(beforeDigits.length + digitsOfId + 1 + rest.length)
+    const bytes = new Uint8Array(beforeDigits.length + objectIdHexLength + 1 + rest.length)
     bytes.set(beforeDigits)
     bytes.set(line.subarray(digits, end + 1), beforeDigits.length)
-    bytes.set(rest, beforeDigits.length + digitsOfId + 1)
+    bytes.set(rest, beforeDigits.length + objectIdHexLength + 1)
     return new JsonRecord(bytes, id, 'extendedObjectId')
   }
 
@@ -94,7 +94,7 @@ export class JsonRecord {
    * Returns the form for storing the bytes as they are, if a scan has not determined it; undefined for a line that must
    * be re-encoded.
    */
-  formAsItStands(isPlain: boolean): RecordForm | undefined {
+  verbatimForm(isPlain: boolean): RecordForm | undefined {
     const { form } = this
     if (form !== 'extended' && form !== 'extendedObjectId') return form
     const found = formOfLine(this.#json, this.#isJson)
@@ -165,7 +165,7 @@ function leadingId(bytes: Uint8Array, start: number, end: number): number | stri
   const from = start + leadingIdOffset
   // Without its quotes.
   if (isTextId(bytes, from)) return latin1(bytes, from + 1, end - from - 2)
-  if (isWrappedId(bytes, from)) return new ObjectId(latin1(bytes, from + wrappedDigitsOffset, digitsOfId))
+  if (isWrappedId(bytes, from)) return new ObjectId(latin1(bytes, from + wrappedDigitsOffset, objectIdHexLength))
   return numberOfId(bytes, from, end)
 }
 

@@ -15,7 +15,7 @@ const maxDigits = 16
 const maxIdCharacters = 1024
 
 /** Hexadecimal digits of an ObjectId. */
-export const digitsOfId = 24
+export const objectIdHexLength = 24
 const beforeDigits = new TextEncoder().encode('{"$oid":"')
 /** Offset of the digits in a wrapped ObjectId. */
 export const wrappedDigitsOffset = beforeDigits.length
@@ -57,7 +57,7 @@ export function isWrappedId(bytes: Uint8Array, from: number): boolean {
  * converted to another record, see JsonRecord.ofLine().
  * @param idEnd from endOfLeadingId()
  */
-export function wrapsIdAlone(bytes: Uint8Array, start: number, idEnd: number, end: number): boolean {
+export function isOnlyIdWrapped(bytes: Uint8Array, start: number, idEnd: number, end: number): boolean {
   if (!isWrappedId(bytes, start + leadingIdOffset)) return false
   return !Buffer.from(bytes.buffer, bytes.byteOffset + idEnd, end - idEnd).includes(wrapperStart)
 }
@@ -70,7 +70,7 @@ export function numberOfId(bytes: Uint8Array, from: number, to: number): number 
 
 function endOfWrappedId(bytes: Uint8Array, from: number, end: number): number {
   const digits = from + wrappedDigitsOffset
-  const to = digits + digitsOfId
+  const to = digits + objectIdHexLength
   if (to + 2 > end) return -1
   for (let i = 0; i < wrappedDigitsOffset; i++) if (bytes[from + i] !== beforeDigits[i]) return -1
   for (let at = digits; at < to; at++) if (!isDigit(bytes[at]!)) return -1

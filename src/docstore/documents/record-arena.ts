@@ -1,7 +1,7 @@
 /**
  * Memory for the records of a batch as UTF-8, so that the bytes the index scans are the bytes the store gets.
  *
- * Returned bytes are never overwritten, unless the records are 'passing': a store may keep them.
+ * Returned bytes are never overwritten, unless the records are 'transient': a store may keep them.
  */
 
 import { copyShared } from '../../model/copy-bytes.ts'
@@ -14,18 +14,18 @@ export class RecordArena {
   #chunk = new Uint8Array(0)
   #used = 0
 
-  readonly #isPassing: boolean
+  readonly #isTransient: boolean
 
-  /** @param records 'passing' if each is only used until the next one is encoded */
-  constructor(records: 'kept' | 'passing') {
-    this.#isPassing = records === 'passing'
+  /** @param records 'transient' if each is only used until the next one is encoded */
+  constructor(records: 'kept' | 'transient') {
+    this.#isTransient = records === 'transient'
   }
 
   /** Returns the UTF-8 bytes of a text, at an offset of a chunk shared with other records. */
   encode(text: string): Uint8Array {
     // A UTF-16 unit takes three bytes at most.
     const room = text.length * 3
-    if (this.#isPassing) this.#forget()
+    if (this.#isTransient) this.#forget()
     if (this.#chunk.length - this.#used < room) this.#addChunk(room)
     const start = this.#used
     const { written } = encoder.encodeInto(text, this.#chunk.subarray(start))
@@ -35,7 +35,7 @@ export class RecordArena {
 
   /** Like encode(), for bytes already encoded, in memory that will be overwritten. */
   keep(bytes: Uint8Array): Uint8Array {
-    if (this.#isPassing) return bytes
+    if (this.#isTransient) return bytes
     if (this.#chunk.length - this.#used < bytes.length) this.#addChunk(bytes.length)
     const start = this.#used
     this.#used += bytes.length
@@ -46,7 +46,7 @@ export class RecordArena {
   /** Returns the bytes prefixed with another one. */
   mark(byte: number, bytes: Uint8Array): Uint8Array {
     const length = bytes.length + 1
-    if (this.#isPassing) this.#forget()
+    if (this.#isTransient) this.#forget()
     if (this.#chunk.length - this.#used < length) this.#addChunk(length)
     const start = this.#used
     this.#used += length

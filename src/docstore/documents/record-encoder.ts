@@ -11,7 +11,7 @@ import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { FlatDocument } from '../../sharded-bloom/pairs/flatten.ts'
 import { encodeRecord, formOfRecord } from './record.ts'
 import type { RecordArena } from './record-arena.ts'
-import { assertStorable, checkedSize, lookInto, unreadable } from './stored-form.ts'
+import { assertStorable, checkedSize, guardRead, unreadable } from './stored-form.ts'
 
 export interface PlainRecord {
   readonly form: RecordForm
@@ -63,7 +63,7 @@ export class RecordEncoder {
 
   /** @throws PetalError for a document that cannot be stored */
   flat(document: Document): FlatRecord {
-    return lookInto(() => {
+    return guardRead(() => {
       const flat = this.#index.flatten(document)
       const record = encodeRecord(document, flat.isPlain)
       return { flat, record, bytes: checkedSize(record) }

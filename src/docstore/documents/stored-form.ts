@@ -26,7 +26,7 @@ export function ensureId(document: Document): void {
 /**
  * Like ensureId(), with the next integer, which no document ever had. @throws PetalError BadValue for a frozen document
  */
-export function countId(document: Document, id: number): void {
+export function assignId(document: Document, id: number): void {
   if (hasId(document)) return
   try {
     document._id = id
@@ -55,9 +55,9 @@ export function storedForm(document: Document): Document {
  * Runs code that reads a caller's document: a getter or a proxy may throw anything.
  * @throws PetalError, with other errors converted to BadValue
  */
-export function lookInto<T>(look: () => T): T {
+export function guardRead<T>(read: () => T): T {
   try {
-    return look()
+    return read()
   } catch (cause) {
     throw unreadable(cause)
   }

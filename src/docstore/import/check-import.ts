@@ -35,9 +35,9 @@ const knownImportOptions = {
   onProgress: true
 } satisfies Known<ImportOptions>
 
-/** @param such an expression that yields bytes, suggested if a string was given */
-export function notBytes(wanted: string, value: unknown, such: string): PetalError {
-  const advice = typeof value === 'string' ? `; ${such} gives them` : ''
+/** @param example an expression that yields bytes, suggested if a string was given */
+export function notBytes(wanted: string, value: unknown, example: string): PetalError {
+  const advice = typeof value === 'string' ? `; ${example} gives them` : ''
   return new PetalError('BadValue', `importLines takes ${wanted}, got ${typeof value}${advice}`)
 }
 

@@ -9,9 +9,9 @@
 import { AbortedError } from '../../model/errors.ts'
 import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
 import { defaultThreads } from '../bulk/default-threads.ts'
-import type { Closing } from '../closing.ts'
+import type { CloseSignal } from '../close-signal.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { patiently } from '../write/patient-source.ts'
+import { withIdlePause } from '../write/idle-source.ts'
 import { SourceEnd } from '../write/source-end.ts'
 import { type ImportOptions, notBytes } from './check-import.ts'
 import { type ImportResult, ImportRun, type LineSource } from './import-run.ts'
@@ -23,14 +23,14 @@ export async function importLines(
   collection: OpenCollection,
   source: LineSource,
   options: ImportOptions,
-  closing: Closing
+  closing: CloseSignal
 ): Promise<ImportResult> {
   const { signal } = options
   const lineImport = new LineImport(collection, options, options.sourceBytes ?? bytesOf(source))
   const end = new SourceEnd(signal, closing)
   try {
     try {
-      for await (const chunk of patiently(source, lineImport, end)) {
+      for await (const chunk of withIdlePause(source, lineImport, end)) {
         if (signal?.aborted) break
         assertBytes(chunk)
         await lineImport.take(chunk)
@@ -64,10 +64,10 @@ class LineImport {
     const { threads = defaultThreads() } = options
     this.#run = new ImportRun(collection, options)
     const host: LoadHost = {
-      insertOrdinarily: (bytes) => this.#insertOrdinarily(bytes),
+      insertNormally: (bytes) => this.#insertNormally(bytes),
       published: (lines, documents) => {
-        this.#splitter.passOver(lines)
-        this.#run.tell(documents)
+        this.#splitter.skipLines(lines)
+        this.#run.addInserted(documents)
       }
     }
     this.#load = BulkLoad.for(collection, 'line', host, threads)
@@ -78,8 +78,8 @@ class LineImport {
   }
 
   /** Lines are waiting for others to arrive. */
-  get isWaiting(): boolean {
-    return this.#run.isWaiting || this.#load?.isCollecting === true
+  get hasPending(): boolean {
+    return this.#run.hasPending || this.#load?.isCollecting === true
   }
 
   async take(chunk: Uint8Array): Promise<void> {
@@ -100,13 +100,13 @@ class LineImport {
 
   /** The source may be idle for a while: does not let whole lines wait. */
   async pause(): Promise<void> {
-    if (this.#load?.isCollecting) await this.#load.leave()
+    if (this.#load?.isCollecting) await this.#load.flush()
     await this.#run.finish()
   }
 
   /** Imports the rest. @param isWhole the last line is complete, though no line feed ends it */
   async finish(isWhole: boolean): Promise<ImportResult> {
-    if (this.#load?.isCollecting) await this.#load.end()
+    if (this.#load?.isCollecting) await this.#load.finish()
     await this.#run.finish()
     if (isWhole) await this.#run.takeAll(this.#splitter.end())
     return this.#run.finish()
@@ -122,7 +122,7 @@ class LineImport {
     return this.#bytesLeft
   }
 
-  async #insertOrdinarily(bytes: Uint8Array): Promise<void> {
+  async #insertNormally(bytes: Uint8Array): Promise<void> {
     await this.#run.takeAll(this.#splitter.push(bytes))
   }
 }

@@ -5,7 +5,7 @@
  * 1. At most two batches are held, each bounded in documents and in bytes, whatever the lines are.
  * 2. A rejected document is traced back to its line.
  */
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { BulkLoad } from '../bulk/bulk-load.ts'
 import { JsonRecord } from '../documents/json-record.ts'
@@ -34,7 +34,7 @@ export class ImportRun {
   /** Line number of each item. */
   #lines: number[] = []
   #bytes = 0
-  #underWay: Promise<void> = Promise.resolve()
+  #inFlight: Promise<void> = Promise.resolve()
   #insertedCount = 0
   #skippedCount = 0
   #sliceStart = performance.now()
@@ -53,7 +53,7 @@ export class ImportRun {
    * @returns false when it took over: the remaining lines are its to process
    */
   async takeAll(lines: Iterable<Line>, load?: BulkLoad): Promise<boolean> {
-    if (load !== undefined && (await this.#isLeftTo(load))) return false
+    if (load !== undefined && (await this.#handOverIfDue(load))) return false
     for (const line of lines) {
       const item = readLine(line)
       if (item === undefined) continue
@@ -68,23 +68,23 @@ export class ImportRun {
       this.#bytes += line.kind === 'line' ? line.bytes.length : 0
       if (this.#items.length >= this.#batch || this.#bytes >= maxRunBytes) await this.#start()
       if (load !== undefined) {
-        load.passed()
-        const isLeft = this.#isLeftTo(load)
-        if (isLeft instanceof Promise ? await isLeft : isLeft) return false
+        load.noteInserted()
+        const isHandedOver = this.#handOverIfDue(load)
+        if (isHandedOver instanceof Promise ? await isHandedOver : isHandedOver) return false
       }
-      const slice = breathe(this.#sliceStart)
+      const slice = yieldIfDue(this.#sliceStart)
       this.#sliceStart = slice instanceof Promise ? await slice : slice
     }
     return true
   }
 
   /** Whether there are documents waiting for their batch to fill up. */
-  get isWaiting(): boolean {
+  get hasPending(): boolean {
     return this.#items.length > 0
   }
 
   /** Counts and reports documents that were inserted by other means. */
-  tell(documents: number): void {
+  addInserted(documents: number): void {
     this.#insertedCount += documents
     this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })
   }
@@ -97,15 +97,15 @@ export class ImportRun {
 
   async #settle(): Promise<void> {
     await this.#start()
-    await this.#guard(this.#underWay)
+    await this.#guard(this.#inFlight)
   }
 
   /** Whether `load` takes over from here, with everything before already inserted. */
-  #isLeftTo(load: BulkLoad): boolean | Promise<boolean> {
-    return load.isDue && this.#tryToLeave(load)
+  #handOverIfDue(load: BulkLoad): boolean | Promise<boolean> {
+    return load.isDue && this.#tryHandOver(load)
   }
 
-  async #tryToLeave(load: BulkLoad): Promise<boolean> {
+  async #tryHandOver(load: BulkLoad): Promise<boolean> {
     await this.#settle()
     return load.tryToBegin()
   }
@@ -123,11 +123,11 @@ export class ImportRun {
     this.#items = []
     this.#lines = []
     this.#bytes = 0
-    await this.#guard(this.#underWay)
+    await this.#guard(this.#inFlight)
     if (items.length === 0) return
-    this.#underWay = this.#insert(items, lines)
+    this.#inFlight = this.#insert(items, lines)
     // Whoever awaits this promise next handles its error; until then, avoid an unhandled rejection.
-    this.#underWay.catch(() => {})
+    this.#inFlight.catch(() => {})
   }
 
   async #guard(run: Promise<void>): Promise<void> {

@@ -59,7 +59,7 @@ export class LineSplitter {
   }
 
   /** Counts lines that were processed elsewhere. */
-  passOver(lines: number): void {
+  skipLines(lines: number): void {
     this.#number += lines
   }
 

@@ -10,7 +10,7 @@
  * 3. A write is never rejected because of an index that does not exist yet: the build fails instead.
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { decodeRecord } from '../documents/record.ts'
 import { commitFailed } from '../errors.ts'
@@ -50,7 +50,7 @@ export async function createIndex(
       return wanted.name
     }
     if (index.isReady) return wanted.name
-    await ended(index, options.signal)
+    await waitForBuild(index, options.signal)
   }
 }
 
@@ -83,7 +83,7 @@ async function findOrAdd(
   catalog: Catalog,
   wanted: Omit<IndexDefinition, 'id'>
 ): Promise<FoundIndex> {
-  const found = same(declared.all, wanted)
+  const found = findMatching(declared.all, wanted)
   if (found?.isReady || found?.building !== undefined) return { index: found }
   // A failed build that could not be undone.
   if (found !== undefined) declared.remove(found)
@@ -102,7 +102,7 @@ async function findOrAdd(
 }
 
 /** Resolves when the build of an index has ended, successfully or not, or the signal fires. */
-async function ended({ building }: DeclaredIndex, signal: AbortSignal | undefined): Promise<void> {
+async function waitForBuild({ building }: DeclaredIndex, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return building
   if (signal.aborted) return
   let stop = (): void => {}
@@ -137,16 +137,16 @@ async function build(
       collection.expiry?.noteIndexes()
     })
   } catch (error) {
-    await takeBack(collection, catalog, index)
+    await rollBack(collection, catalog, index)
     throw error
   }
 }
 
-/** @param told name or key pattern of the index */
-export async function dropIndex(collection: OpenCollection, catalog: Catalog, told: unknown): Promise<void> {
+/** @param spec name or key pattern of the index */
+export async function dropIndex(collection: OpenCollection, catalog: Catalog, spec: unknown): Promise<void> {
   await drop(collection, catalog, () => {
-    const found = collection.declared.find(told)
-    if (found === undefined) throw indexNotFound(told)
+    const found = collection.declared.find(spec)
+    if (found === undefined) throw indexNotFound(spec)
     return [found]
   })
 }
@@ -179,7 +179,10 @@ async function drop(
 }
 
 /** Returns the requested index if it exists or is being built. @throws PetalError for a conflicting index */
-function same(indexes: readonly DeclaredIndex[], wanted: Omit<IndexDefinition, 'id'>): DeclaredIndex | undefined {
+function findMatching(
+  indexes: readonly DeclaredIndex[],
+  wanted: Omit<IndexDefinition, 'id'>
+): DeclaredIndex | undefined {
   for (const index of indexes) {
     const { definition } = index
     const isSame = hasSameFields(definition.fields, wanted.fields)
@@ -218,10 +221,10 @@ async function buildSlice(collection: OpenCollection, index: DeclaredIndex, from
       for (const [key, record] of run) {
         const document: Document = decodeRecord(record)
         const ordinal = reader.ordinalOf(key)
-        if (writes.mustLoad) await writes.load([document])
+        if (writes.needsLoad) await writes.load([document])
         writes.put(batch, writes.admit(document, ordinal), ordinal)
         assertFeasible(index)
-        const slice = breathe(sliceStart)
+        const slice = yieldIfDue(sliceStart)
         sliceStart = slice instanceof Promise ? await slice : slice
         last = ordinal
       }
@@ -242,7 +245,7 @@ function assertFeasible({ failure }: DeclaredIndex): void {
 }
 
 /** Removes the index. If the collection was closed meanwhile, the next open deletes its entries. */
-async function takeBack(collection: OpenCollection, catalog: Catalog, index: DeclaredIndex): Promise<void> {
+async function rollBack(collection: OpenCollection, catalog: Catalog, index: DeclaredIndex): Promise<void> {
   const { declared, writer } = collection
   try {
     await writer.exclusive(async () => declared.remove(index))

@@ -29,7 +29,7 @@ export class DeclaredIndexes {
   readonly ids: IdIndex | undefined
   readonly #collection: string
   #indexes: readonly DeclaredIndex[]
-  #ownersUnderWay: Owners | undefined
+  #ownersInFlight: Owners | undefined
 
   private constructor(
     collection: string,
@@ -77,32 +77,32 @@ export class DeclaredIndexes {
   }
 
   /** Finds an index by name or key pattern. */
-  find(told: unknown): DeclaredIndex | undefined {
-    return this.ready.find(isTold(told))
+  find(spec: unknown): DeclaredIndex | undefined {
+    return this.ready.find(matchesSpec(spec))
   }
 
   /** Like find(), but includes the index over `_id`. */
-  findReadable(told: unknown): EntrySource | undefined {
-    return this.find(told) ?? (this.ids && [this.ids].find(isTold(told)))
+  findReadable(spec: unknown): EntrySource | undefined {
+    return this.find(spec) ?? (this.ids && [this.ids].find(matchesSpec(spec)))
   }
 
   /** Starts collecting the entries of a commit being prepared; undefined if there is no index to write. */
   begin(): EntryWrites | undefined {
     if (this.#indexes.length === 0) return undefined
-    return new EntryWrites(this.#collection, this.store, this.#indexes, this.#ownersUnderWay)
+    return new EntryWrites(this.#collection, this.store, this.#indexes, this.#ownersInFlight)
   }
 
   /** The commit was handed to the store: the next one, already being prepared, must see the entries it writes. */
-  started(writes: EntryWrites | undefined): void {
-    this.#ownersUnderWay = writes?.owners
+  commitStarted(writes: EntryWrites | undefined): void {
+    this.#ownersInFlight = writes?.owners
   }
 
   /**
    * No commit is being applied any more, successfully or not: from now on the owners of keys are read from the store,
    * as others may write there.
    */
-  ended(): void {
-    this.#ownersUnderWay = undefined
+  commitEnded(): void {
+    this.#ownersInFlight = undefined
   }
 
   /** REQUIRES: no commit is being prepared or applied. */
@@ -125,8 +125,8 @@ export class DeclaredIndexes {
   }
 }
 
-function isTold(told: unknown): (index: EntrySource) => boolean {
-  if (typeof told === 'string') return ({ definition }) => definition.name === told
-  const fields = parseFields(told)
+function matchesSpec(spec: unknown): (index: EntrySource) => boolean {
+  if (typeof spec === 'string') return ({ definition }) => definition.name === spec
+  const fields = parseFields(spec)
   return ({ definition }) => hasSameFields(definition.fields, fields)
 }

@@ -131,9 +131,9 @@ export function checkIndexes(indexes: readonly IndexToCreate[]): void {
     )
   }
   for (const [i, index] of indexes.entries()) {
-    const told = `index ${i} of createIndexes`
-    assertOptions(told, index, knownIndexToCreate)
-    if (index.key === undefined) throw new PetalError('BadValue', `${told} has no key`, { details: { option: 'key' } })
+    const what = `index ${i} of createIndexes`
+    assertOptions(what, index, knownIndexToCreate)
+    if (index.key === undefined) throw new PetalError('BadValue', `${what} has no key`, { details: { option: 'key' } })
     checkIndex(index.key, index)
   }
 }

@@ -40,11 +40,11 @@ export function valuesKey(fields: readonly IndexField[], values: SortKey): Uint8
 
 function fieldKey(direction: 1 | -1, value: unknown): Uint8Array {
   const key = value === emptyArray ? emptyArrayKey : encodeKey(value ?? null)
-  return direction === 1 ? key : turned(key)
+  return direction === 1 ? key : invertBits(key)
 }
 
 /** Inverts every bit, which reverses the sort order. */
-export function turned(key: Uint8Array): Uint8Array {
+export function invertBits(key: Uint8Array): Uint8Array {
   const result = new Uint8Array(key.length)
   for (let i = 0; i < key.length; i++) result[i] = ~key[i]!
   return result

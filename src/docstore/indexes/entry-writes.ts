@@ -56,7 +56,7 @@ export class EntryWrites {
   }
 
   /** True if load() must be called before a document is admitted or ended. */
-  get mustLoad(): boolean {
+  get needsLoad(): boolean {
     return !this.#store.canReadSync && this.#indexes.some(({ definition }) => definition.unique)
   }
 
@@ -67,7 +67,7 @@ export class EntryWrites {
       const stored = storedCopy(document)
       for (const index of stored === undefined ? [] : this.#indexes) {
         if (!index.definition.unique) continue
-        for (const { key } of entriesOrNone(index, stored as Document)) {
+        for (const { key } of tryEntriesOf(index, stored as Document)) {
           keys.set(ownerKey(index, key), index.area.key(key))
         }
       }
@@ -115,10 +115,10 @@ export class EntryWrites {
   }
 
   /** Deletes the entries of a stored document. Must be called before put() of its replacement. */
-  end(batch: WriteBatch, ordinal: number, record: string): void {
+  remove(batch: WriteBatch, ordinal: number, record: string): void {
     const document = decodeRecord(record)
     for (const index of this.#indexes) {
-      for (const { key } of entriesOrNone(index, document)) {
+      for (const { key } of tryEntriesOf(index, document)) {
         if (!index.definition.unique) {
           batch.del(index.area, withOrdinal(key, ordinal))
           continue
@@ -169,7 +169,7 @@ function ownerKey(index: DeclaredIndex, key: Uint8Array): string {
 }
 
 /** No entries can be built for some documents written before the index existed. */
-function entriesOrNone(index: DeclaredIndex, document: Document): readonly Entry[] {
+function tryEntriesOf(index: DeclaredIndex, document: Document): readonly Entry[] {
   try {
     return index.entriesOf(document).entries
   } catch (error) {

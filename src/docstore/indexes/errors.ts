@@ -21,9 +21,9 @@ export function parallelArrays(definition: Pick<IndexDefinition, 'name'>, path: 
   )
 }
 
-/** @param told name or key pattern */
-export function indexNotFound(told: unknown): PetalError {
-  return new PetalError('IndexNotFound', `There is no index ${showValue(told)}`, { details: { index: told } })
+/** @param spec name or key pattern */
+export function indexNotFound(spec: unknown): PetalError {
+  return new PetalError('IndexNotFound', `There is no index ${showValue(spec)}`, { details: { index: spec } })
 }
 
 /** @param what describes the conflict with the existing index */

@@ -7,7 +7,7 @@
  * 2. Memory is bounded: the ordinals of one pass and the records of one run.
  */
 import { encodeKey } from '../../model/key.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { type CompiledFind, compileFind } from '../read/find.ts'
@@ -61,7 +61,7 @@ function expiredFind({ definition }: DeclaredIndex, now: number): CompiledFind {
 }
 
 async function expiredOrdinals({ collection, index, isOver }: Sweep, find: CompiledFind): Promise<readonly number[]> {
-  if (isOver() || !isThere(collection, index)) return []
+  if (isOver() || !isDeclared(collection, index)) return []
   const read = declaredRead(collection, find)
   const access = read?.choice.lookup
   if (read === undefined || access === undefined) return []
@@ -75,7 +75,7 @@ async function expiredOrdinals({ collection, index, isOver }: Sweep, find: Compi
       if (run === undefined) break
       for (const ordinal of run) ordinals.push(ordinal)
       if (ordinals.length >= passOrdinals || isOver()) break
-      const slice = breathe(sliceStart)
+      const slice = yieldIfDue(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
     }
   } finally {
@@ -91,7 +91,7 @@ async function deleteBatch(
   { filter }: CompiledFind,
   ordinals: readonly number[]
 ): Promise<number> {
-  if (!isThere(collection, index)) return 0
+  if (!isDeclared(collection, index)) return 0
   const { store, committer } = collection
   const commit = committer.begin('delete')
   let sliceStart = performance.now()
@@ -101,11 +101,11 @@ async function deleteBatch(
     for (const [i, record] of records.entries()) {
       const document = record === undefined ? undefined : decodeRecord(record)
       if (record === undefined || document === undefined || !filter.matches(document)) continue
-      if (commit.entries?.mustLoad) await commit.entries.load([document])
+      if (commit.entries?.needsLoad) await commit.entries.load([document])
       const match = { ordinal: run[i]!, record, document, characters: record.length }
       committer.remove(commit, match, encodeKey(document._id))
     }
-    const slice = breathe(sliceStart)
+    const slice = yieldIfDue(sliceStart)
     sliceStart = slice instanceof Promise ? await slice : slice
   }
   const count = commit.removed.length
@@ -113,6 +113,6 @@ async function deleteBatch(
   return count
 }
 
-function isThere({ declared }: OpenCollection, index: DeclaredIndex): boolean {
+function isDeclared({ declared }: OpenCollection, index: DeclaredIndex): boolean {
   return declared.ready.includes(index)
 }

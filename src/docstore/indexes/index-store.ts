@@ -3,7 +3,7 @@ import type { AbstractIterator } from 'abstract-level'
 import type { Store } from '../options.ts'
 import { Area } from '../store/layout.ts'
 import type { TextReadOptions } from '../store/store-access.ts'
-import { orFail, rethrow } from '../store/store-errors.ts'
+import { rethrow, wrapStoreErrors } from '../store/store-errors.ts'
 import { arraysKey } from './entry-key.ts'
 import type { KeyRange } from './key-ranges.ts'
 
@@ -36,7 +36,7 @@ export class IndexStore {
 
   /** Returns the value of a full key, from a snapshot or as currently committed. REQUIRES: canReadSync. */
   value(key: Uint8Array, snapshot?: TextReadOptions['snapshot']): Uint8Array | undefined {
-    return orFail(() => this.#store.getSync<Uint8Array, Uint8Array | undefined>(key, optionsAt(snapshot)))
+    return wrapStoreErrors(() => this.#store.getSync<Uint8Array, Uint8Array | undefined>(key, optionsAt(snapshot)))
   }
 
   /** Like value(), for many keys. */

@@ -5,12 +5,12 @@
  * 1. For every document that satisfies the constraints, a range contains one of its entries.
  * 2. Ranges are disjoint and ascending.
  */
-import { encodeKey, keyOrNone } from '../../model/key.ts'
+import { encodeKey, tryEncodeKey } from '../../model/key.ts'
 import { Type, typeOf } from '../../model/types.ts'
 import type { Constraint, ValueInterval } from '../../query/constraints.ts'
 import { compareBytes } from '../store/layout.ts'
 import type { IndexField } from './definition.ts'
-import { concat, firstEntry, prefixEnd, turned } from './entry-key.ts'
+import { concat, firstEntry, invertBits, prefixEnd } from './entry-key.ts'
 
 /** Keys with `from` ≤ key < `to`, relative to the index; an undefined `to` stands for the end of the index. */
 export interface KeyRange {
@@ -66,13 +66,13 @@ export function keyBounds(
   let excludesNull = false
   for (const [i, { path, direction }] of fields.entries()) {
     if (sharesArray(fields, arrays, i)) break
-    const held = hold(
+    const held = intervalsOf(
       constraints.filter((constraint) => constraint.path === path),
       (arrays & (1 << i)) !== 0
     )
     if (held === undefined || prefixes.length * Math.max(1, held.intervals.length) > maxRanges) break
-    const intervals = direction === 1 ? held.intervals : held.intervals.map(turnedInterval).reverse()
-    ranges = prefixes.flatMap((prefix) => intervals.map((interval) => under(prefix, interval)))
+    const intervals = direction === 1 ? held.intervals : held.intervals.map(invertInterval).reverse()
+    ranges = prefixes.flatMap((prefix) => intervals.map((interval) => withPrefix(prefix, interval)))
     boundFields++
     for (const constraint of held.used) used.add(constraint)
     excludesNull ||= !held.intervals.some(includesNull)
@@ -100,7 +100,7 @@ function rootOf(field: IndexField | undefined): string {
 }
 
 /** Returns the intervals that satisfy the constraints on one path; undefined if there are none. */
-function hold(
+function intervalsOf(
   constraints: readonly Constraint[],
   isMultikey: boolean
 ): { readonly intervals: readonly Interval[]; readonly used: readonly Constraint[] } | undefined {
@@ -133,7 +133,7 @@ function encodeIntervals(intervals: readonly ValueInterval[]): readonly Interval
 function encodeInterval(interval: ValueInterval): Interval | undefined {
   switch (interval.kind) {
     case 'value': {
-      const key = keyOrNone(interval.value)
+      const key = tryEncodeKey(interval.value)
       return key && { from: key, to: prefixEnd(key), point: key }
     }
     case 'type': {
@@ -146,8 +146,8 @@ function encodeInterval(interval: ValueInterval): Interval | undefined {
       const tag = encodeKey(like).subarray(0, 1)
       const lowest = typeOf(like) === Type.number ? encodeKey(Number.NEGATIVE_INFINITY) : tag
       return {
-        from: low === undefined ? lowest : fromEnd(low.value, !low.isInclusive),
-        to: high === undefined ? prefixEnd(tag) : fromEnd(high.value, high.isInclusive),
+        from: low === undefined ? lowest : encodeEnd(low.value, !low.isInclusive),
+        to: high === undefined ? prefixEnd(tag) : encodeEnd(high.value, high.isInclusive),
         point: undefined
       }
     }
@@ -155,7 +155,7 @@ function encodeInterval(interval: ValueInterval): Interval | undefined {
 }
 
 /** Returns where a value starts, or where the keys with it as prefix end. */
-function fromEnd(value: unknown, isAfter: boolean): Uint8Array {
+function encodeEnd(value: unknown, isAfter: boolean): Uint8Array {
   const key = encodeKey(value)
   return isAfter ? (prefixEnd(key) ?? key) : key
 }
@@ -184,24 +184,24 @@ function compareEnds(a: Uint8Array | undefined, b: Uint8Array | undefined): numb
  * Returns the interval for a descending field, with every bit inverted. The end p of a half-open interval separates
  * keys below p from p and all above; inverted, the keys with prefix p − 1 come right after it.
  */
-function turnedInterval({ from, to, point }: Interval): Interval {
+function invertInterval({ from, to, point }: Interval): Interval {
   if (point !== undefined) {
-    const key = turned(point)
+    const key = invertBits(point)
     return { from: key, to: prefixEnd(key), point: key }
   }
-  return { from: to === undefined ? firstEntry : turnedEnd(to), to: turnedEnd(from), point: undefined }
+  return { from: to === undefined ? firstEntry : invertEnd(to), to: invertEnd(from), point: undefined }
 }
 
 /**
  * k < end if and only if turned(k) ≥ turnedEnd(end), for keys of values: no key is a proper prefix of `end` without its
  * last bit, so the keys with prefix turned(end) are the inverted keys with prefix `end`, which lie below.
  */
-function turnedEnd(end: Uint8Array): Uint8Array {
-  const key = turned(end)
+function invertEnd(end: Uint8Array): Uint8Array {
+  const key = invertBits(end)
   return prefixEnd(key) ?? key
 }
 
-function under(prefix: Uint8Array, { from, to }: Interval): KeyRange {
+function withPrefix(prefix: Uint8Array, { from, to }: Interval): KeyRange {
   return { from: concat([prefix, from]), to: to === undefined ? prefixEnd(prefix) : concat([prefix, to]) }
 }
 

@@ -11,7 +11,7 @@
  * 2. Entries are read in the snapshot of the view.
  * 3. The filter is tested on every document, except for those of an exact access.
  */
-import { type Candidates, ofOrdinals } from '../read/candidates.ts'
+import { type Candidates, candidatesOfOrdinals } from '../read/candidates.ts'
 import { confirm, confirmByKey } from '../read/confirm.ts'
 import { Confirmer, type Match } from '../read/confirmer.ts'
 import { type Execution, pauseIfDue } from '../read/execution.ts'
@@ -46,15 +46,15 @@ export function* matchesByIndex(execution: Execution, read: IndexRead, find: Com
     if (isForced || (yield* isWorthWalking(execution, read, walk, wanted))) {
       const maxEntries = isForced ? Number.POSITIVE_INFINITY : maxWalked(walk, read.documents, wanted)
       const given = yield* walkMatches({ ...execution, maxMatches: wanted }, read.store, walk, maxEntries)
-      if (given !== undefined) yield* behindFirst(otherMatches({ ...execution, unwanted: 0 }, read, find), given)
+      if (given !== undefined) yield* skipMatches(matchesWithoutWalk({ ...execution, unwanted: 0 }, read, find), given)
       return
     }
   }
-  yield* otherMatches(execution, read, find)
+  yield* matchesWithoutWalk(execution, read, find)
 }
 
 /** Like matchesByIndex(), but without walking an index in sort order. */
-function* otherMatches(execution: Execution, read: IndexRead, find: CompiledFind): Steps<Match[]> {
+function* matchesWithoutWalk(execution: Execution, read: IndexRead, find: CompiledFind): Steps<Match[]> {
   const { lookup } = read.choice
   const wanted = find.skip + find.limit
   const { sort } = find
@@ -127,7 +127,7 @@ function* survey(execution: Execution): Generator<Promise<unknown>, Survey, unkn
  * Maximum number of documents that need not be fetched once the entries are known; certain matches are fetched in any
  * case.
  */
-function sparedAtMost({ candidates, certain }: Survey): number {
+function maxSparedFetches({ candidates, certain }: Survey): number {
   return candidates - certain
 }
 
@@ -185,7 +185,7 @@ function* walkMatches(
 }
 
 /** Skips the first `count` matches. */
-function* behindFirst(matches: Steps<Match[]>, count: number): Steps<Match[]> {
+function* skipMatches(matches: Steps<Match[]>, count: number): Steps<Match[]> {
   let left = count
   try {
     for (let step = matches.next(); !step.done; ) {
@@ -213,7 +213,7 @@ function* gather(
   const { meter } = execution
   const gathered: number[] = []
   // The index over pairs is as good if it has a column of the `_id`s.
-  if (lookup.index instanceof IdIndex && !isForced && sparedAtMost(yield* survey(execution)) <= trialEntries) {
+  if (lookup.index instanceof IdIndex && !isForced && maxSparedFetches(yield* survey(execution)) <= trialEntries) {
     return undefined
   }
   let budget = isForced ? Number.POSITIVE_INFINITY : trialEntries
@@ -230,7 +230,7 @@ function* gather(
         if (budget > trialEntries) return undefined
         // The first matches are available sooner if the entries need not be gathered first.
         if (Number.isFinite(execution.maxMatches)) return undefined
-        budget = Math.min(maxGathered, sparedAtMost(yield* survey(execution)) / 2)
+        budget = Math.min(maxGathered, maxSparedFetches(yield* survey(execution)) / 2)
         if (meter.keysExamined >= budget) return undefined
       }
       step = runs.next()
@@ -254,5 +254,5 @@ function* gatheredMatches(execution: Execution, access: IndexAccess, ordinals: r
 }
 
 function candidatesOf(ordinals: readonly number[], areCertain: boolean): Candidates {
-  return areCertain ? { ...ofOrdinals(ordinals), isCertain: () => true } : ofOrdinals(ordinals)
+  return areCertain ? { ...candidatesOfOrdinals(ordinals), isCertain: () => true } : candidatesOfOrdinals(ordinals)
 }

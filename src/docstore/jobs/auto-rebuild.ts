@@ -42,7 +42,7 @@ export interface AutoRebuildStats {
 }
 
 /** The index being watched, and how to rebuild it. */
-export interface RebuiltIndex {
+export interface RebuildTarget {
   stats(): IndexStats
   readonly segmentDocuments: number
   /** Resolves to undefined when an explicit rebuild is running, or has aborted this one. */
@@ -61,12 +61,12 @@ export const neverRebuilt: AutoRebuildStats = {
 }
 
 /** Length of the rest after a rebuild, as a multiple of its duration. */
-const restFactor = 9
-const restAfterFailure = 60_000
-const longestRest = 3_600_000
+const cooldownFactor = 9
+const cooldownAfterFailure = 60_000
+const maxCooldown = 3_600_000
 
 export class AutoRebuild {
-  readonly #index: RebuiltIndex
+  readonly #index: RebuildTarget
   readonly #deadShare: number
   #excess: number
   /**
@@ -83,10 +83,10 @@ export class AutoRebuild {
   #failures = 0
   #last: AutoRebuildStats['last']
   #error: string | undefined
-  #rest: ReturnType<typeof setTimeout> | undefined
+  #cooldown: ReturnType<typeof setTimeout> | undefined
   #isClosed = false
 
-  constructor(index: RebuiltIndex, options: AutoRebuildOptions) {
+  constructor(index: RebuildTarget, options: AutoRebuildOptions) {
     this.#index = index
     this.#deadShare = options.deadShare ?? defaultLimits.deadShare
     this.#excess = options.excess ?? defaultLimits.excess
@@ -107,7 +107,7 @@ export class AutoRebuild {
   /** Documents were deleted or replaced, and the index has been updated. */
   noteDeletions(count: number): void {
     this.#unseenDeletions += count
-    if (this.#unseenDeletions >= minDead) this.#look()
+    if (this.#unseenDeletions >= minDead) this.#rebuildIfDue()
   }
 
   /**
@@ -119,17 +119,18 @@ export class AutoRebuild {
     this.#perEquality ??= predictedFalsePositives(this.#index.stats())
     this.#falsePositives += meter.falsePositives
     this.#predicted += this.#perEquality
-    if (this.#falsePositives >= minObserved && this.#falsePositives > this.#excess * this.#predicted) this.#look()
+    if (this.#falsePositives >= minObserved && this.#falsePositives > this.#excess * this.#predicted)
+      this.#rebuildIfDue()
   }
 
   /** Nothing is started from now on. */
   close(): void {
     this.#isClosed = true
-    clearTimeout(this.#rest)
+    clearTimeout(this.#cooldown)
   }
 
-  #look(): void {
-    if (this.#isClosed || this.#running !== undefined || this.#rest !== undefined) return
+  #rebuildIfDue(): void {
+    if (this.#isClosed || this.#running !== undefined || this.#cooldown !== undefined) return
     this.#unseenDeletions = 0
     const { documents, dead } = this.#index.stats()
     const observed = { falsePositives: this.#falsePositives, predicted: this.#predicted }
@@ -159,7 +160,7 @@ export class AutoRebuild {
     if (result === undefined) return
     this.#rebuilds++
     this.#last = { reason, ...result }
-    this.#restFor(restFactor * result.milliseconds)
+    this.#coolDown(cooldownFactor * result.milliseconds)
   }
 
   #fail(error: unknown): void {
@@ -167,17 +168,17 @@ export class AutoRebuild {
     if (this.#isClosed) return
     const known = fromStore(error)
     this.#error = known instanceof Error ? known.message : String(known)
-    this.#restFor(Math.min(longestRest, restAfterFailure * 2 ** this.#failures++))
+    this.#coolDown(Math.min(maxCooldown, cooldownAfterFailure * 2 ** this.#failures++))
   }
 
   /** Looks again after the rest: the deletions made meanwhile may be the last for a long time. */
-  #restFor(milliseconds: number): void {
+  #coolDown(milliseconds: number): void {
     if (this.#isClosed) return
-    this.#rest = setTimeout(() => {
-      this.#rest = undefined
-      this.#look()
+    this.#cooldown = setTimeout(() => {
+      this.#cooldown = undefined
+      this.#rebuildIfDue()
     }, milliseconds)
     // Node's timers keep a process alive unless unref'ed; a browser's have no such method.
-    ;(this.#rest as { unref?: () => unknown }).unref?.()
+    ;(this.#cooldown as { unref?: () => unknown }).unref?.()
   }
 }

@@ -15,7 +15,7 @@ import type { Store, StoreName } from '../options.ts'
 import { assertPath } from '../store/location.ts'
 import { createStore } from '../store/open-store.ts'
 import { fillNewDirectory, newDirectoryFailed } from './new-directory.ts'
-import { ToldProgress } from './told-progress.ts'
+import { ProgressReporter } from './progress-reporter.ts'
 
 /** Options of Database.backup(). */
 export interface BackupOptions {
@@ -55,8 +55,8 @@ export async function backupDatabase(
   assertPath('backup()', location)
   const { signal, onProgress } = options
   throwIfAborted(signal)
-  const told = new ToldProgress(onProgress)
-  const job = { ...(signal && { signal }), ...(told.tell && { onProgress: told.tell }) }
+  const reporter = new ProgressReporter(onProgress)
+  const job = { ...(signal && { signal }), ...(reporter.report && { onProgress: reporter.report }) }
   try {
     if (hasBackup(store)) {
       const { bytes, linkedBytes } = await store.backup(location, { ...job, finish: markAs('lsm') })
@@ -66,7 +66,7 @@ export async function backupDatabase(
     const kept = storeName === 'level' ? 'level' : 'lsm'
     return await copyEntries(store, store.snapshot(), kept, location, job)
   } catch (error) {
-    throw told.failure(() => newDirectoryFailed(location, signal, error))
+    throw reporter.failure(() => newDirectoryFailed(location, signal, error))
   }
 }
 

@@ -95,7 +95,7 @@ async function cutsOf(collections: Collections): Promise<readonly Uint8Array[]> 
   const cuts: Uint8Array[] = [Uint8Array.of(0x21), Uint8Array.of(0x22)]
   for (const name of collections.names) {
     const number = collections.numberOf(name)
-    const collection = await collections.reading(name)
+    const collection = await collections.openForRead(name)
     if (number === undefined || collection === undefined) continue
     const { nextOrdinal, documentBytes } = collection.state
     const docs = new Area(`${number}.docs`)

@@ -11,7 +11,7 @@ import { assertOptions } from '../option-checks.ts'
 import type { IndexKind, StoreName } from '../options.ts'
 import { assertPath } from '../store/location.ts'
 import { fillNewDirectory } from './new-directory.ts'
-import { ToldProgress } from './told-progress.ts'
+import { ProgressReporter } from './progress-reporter.ts'
 
 /** Options of copyDatabase(). */
 export interface CopyOptions {
@@ -70,8 +70,8 @@ export async function copyDatabase(
   throwIfAborted(signal)
   const { collections } = await source.stats()
   const wantsFilters = store === 'lsm' && collections.some(({ index }) => index.kind === 'embedded')
-  const told = new ToldProgress(options.onProgress)
-  const job = { ...options, ...(told.tell && { onProgress: told.tell }) }
+  const reporter = new ProgressReporter(options.onProgress)
+  const job = { ...options, ...(reporter.report && { onProgress: reporter.report }) }
   return fillNewDirectory(target, signal, async (directory) => {
     const copy = await open(directory, { store, ...(wantsFilters && { lsm: { values: true } }) })
     try {
@@ -84,7 +84,7 @@ export async function copyDatabase(
       throw error
     }
   }).catch((error: unknown) => {
-    throw told.failure(() => error)
+    throw reporter.failure(() => error)
   })
 }
 
@@ -124,22 +124,22 @@ class CollectionCopy {
   /** Yields the number of documents copied so far. */
   async *run(batchDocuments: number, signal: AbortSignal | undefined): AsyncGenerator<number, void> {
     // Creates the collection even if there are no documents.
-    let underWay: Promise<unknown> = this.#target.insertMany([])
+    let inFlight: Promise<unknown> = this.#target.insertMany([])
     let batch: Document[] = []
     const found = this.#source.find({}, { sort: { $natural: 1 }, ...(signal && { signal }) })
     try {
       for await (const document of found) {
         if (batch.push(document) < batchDocuments) continue
-        await underWay
-        underWay = this.#insert(batch)
+        await inFlight
+        inFlight = this.#insert(batch)
         batch = []
         yield this.#documents
       }
     } finally {
       // However the copy ends, no insert may still be running; the first error takes precedence over that insert's.
-      await underWay.catch(() => undefined)
+      await inFlight.catch(() => undefined)
     }
-    await underWay
+    await inFlight
     await this.#insert(batch)
     yield this.#documents
   }

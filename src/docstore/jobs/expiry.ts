@@ -24,7 +24,7 @@ export interface ExpiryStats {
 }
 
 /** The collection being swept. */
-export interface Swept {
+export interface SweepTarget {
   /** Whether the collection has a TTL index. */
   isWanted(): boolean
   /** @param now milliseconds since 1970 */
@@ -45,7 +45,7 @@ export const neverSwept: ExpiryStats = {
 const firstMilliseconds = 1000
 
 export class Expiry {
-  readonly #swept: Swept
+  readonly #target: SweepTarget
   readonly #intervalMilliseconds: number
   readonly #now: () => number
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -57,8 +57,8 @@ export class Expiry {
   #isClosed = false
 
   /** @param now clock that the dates are compared with */
-  constructor(swept: Swept, intervalSeconds: number, now: () => number = Date.now) {
-    this.#swept = swept
+  constructor(swept: SweepTarget, intervalSeconds: number, now: () => number = Date.now) {
+    this.#target = swept
     this.#intervalMilliseconds = intervalSeconds * 1000
     this.#now = now
     this.noteIndexes()
@@ -66,7 +66,7 @@ export class Expiry {
 
   get stats(): ExpiryStats {
     return {
-      isOn: this.#swept.isWanted(),
+      isOn: this.#target.isWanted(),
       isRunning: this.#running !== undefined,
       sweeps: this.#sweeps,
       deleted: this.#deleted,
@@ -77,7 +77,7 @@ export class Expiry {
 
   /** An index was created or dropped. */
   noteIndexes(): void {
-    if (this.#swept.isWanted()) this.#schedule(Math.min(firstMilliseconds, this.#intervalMilliseconds))
+    if (this.#target.isWanted()) this.#schedule(Math.min(firstMilliseconds, this.#intervalMilliseconds))
     else this.#unschedule()
   }
 
@@ -107,7 +107,7 @@ export class Expiry {
     const now = this.#now()
     const isOver = (): boolean => this.#isClosed
     try {
-      await this.#swept.sweep(now, isOver, (count) => {
+      await this.#target.sweep(now, isOver, (count) => {
         this.#deleted += count
       })
       this.#sweeps++
@@ -118,6 +118,6 @@ export class Expiry {
       if (!this.#isClosed) this.#error = known instanceof Error ? known.message : String(known)
     }
     this.#running = undefined
-    if (this.#swept.isWanted()) this.#schedule(this.#intervalMilliseconds)
+    if (this.#target.isWanted()) this.#schedule(this.#intervalMilliseconds)
   }
 }

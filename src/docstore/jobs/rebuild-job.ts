@@ -7,7 +7,7 @@ import type { DocumentIndex, RebuildProgress } from '../../sharded-bloom/documen
 import { commitFailed, notOpen } from '../errors.ts'
 import type { Known } from '../known-options.ts'
 import type { Writer } from '../write/writer.ts'
-import { ToldProgress } from './told-progress.ts'
+import { ProgressReporter } from './progress-reporter.ts'
 
 /** Options of a rebuild. */
 export interface RebuildOptions {
@@ -31,20 +31,20 @@ export class RebuildJob {
   /** Aborts the running automatic rebuild. */
   #automatic: AbortController | undefined
   #running: Promise<unknown> = Promise.resolve()
-  #asked = 0
+  #explicitRebuilds = 0
 
   /**
    * Starts an explicit rebuild, aborting an automatic one.
    * @throws PetalError IllegalOperation for an index that has nothing to rebuild, or is being rebuilt; AbortedError
    */
   run(index: DocumentIndex, writer: Writer, limit: () => number, options: RebuildOptions): Promise<RebuildResult> {
-    this.#asked++
+    this.#explicitRebuilds++
     const begin = (): Promise<RebuildResult> => rebuild(index, writer, limit, options, this.#closing.signal)
     const automatic = this.#automatic
     automatic?.abort()
     const running = automatic === undefined ? begin() : this.#running.then(begin)
     const ended = (): void => {
-      this.#asked--
+      this.#explicitRebuilds--
     }
     running.then(ended, ended)
     this.#running = Promise.allSettled([this.#running, running])
@@ -57,15 +57,15 @@ export class RebuildJob {
     writer: Writer,
     limit: () => number
   ): Promise<RebuildResult | undefined> {
-    if (this.#asked > 0 || this.#automatic !== undefined) return undefined
-    const givingWay = new AbortController()
-    this.#automatic = givingWay
-    const running = rebuild(index, writer, limit, { signal: givingWay.signal }, this.#closing.signal)
+    if (this.#explicitRebuilds > 0 || this.#automatic !== undefined) return undefined
+    const preemption = new AbortController()
+    this.#automatic = preemption
+    const running = rebuild(index, writer, limit, { signal: preemption.signal }, this.#closing.signal)
     this.#running = Promise.allSettled([this.#running, running])
     try {
       return await running
     } catch (error) {
-      if (givingWay.signal.aborted && error instanceof AbortedError) return undefined
+      if (preemption.signal.aborted && error instanceof AbortedError) return undefined
       throw error
     } finally {
       this.#automatic = undefined
@@ -92,20 +92,20 @@ async function rebuild(
   throwIfAborted(signal)
   const started = performance.now()
   const ended = signal === undefined ? closing : AbortSignal.any([signal, closing])
-  const told = new ToldProgress(onProgress)
+  const reporter = new ProgressReporter(onProgress)
   let documents = 0
   const begun = await writer.exclusive(async () => index.beginRebuild!(limit()))
   try {
     await begun.build(ended, (progress) => {
       documents = progress.documents
-      told.tell?.(progress)
+      reporter.report?.(progress)
     })
     await writer.exclusive(async () => {
       throwIfAborted(ended)
       await begun.publish()
     })
   } catch (error) {
-    throw told.failure(() => {
+    throw reporter.failure(() => {
       if (!(error instanceof AbortedError)) return commitFailed(error)
       return signal?.aborted === true ? error : notOpen('The database, or the collection,')
     })

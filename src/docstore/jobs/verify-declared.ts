@@ -19,25 +19,25 @@ export class DeclaredCheck {
   readonly #store: IndexStore
   readonly #index: DeclaredIndex
   readonly #view: ReadView
-  readonly #tell: (what: string) => void
+  readonly #onProblem: (what: string) => void
   /** Keys still to be looked up, and the ordinals they should lead to. */
   #keys: Uint8Array[] = []
   #ordinals: number[] = []
   #expected = 0
 
-  /** @param tell reports a problem */
-  constructor(store: IndexStore, index: DeclaredIndex, view: ReadView, tell: (what: string) => void) {
+  /** @param onProblem reports a problem */
+  constructor(store: IndexStore, index: DeclaredIndex, view: ReadView, onProblem: (what: string) => void) {
     this.#store = store
     this.#index = index
     this.#view = view
-    this.#tell = tell
+    this.#onProblem = onProblem
   }
 
   add(ordinal: number, document: Document): void {
     const { definition, area } = this.#index
     const had = this.#entriesOf(ordinal, document)
     if (had === undefined) return
-    if ((had.arrays & ~this.#index.arrays) !== 0) this.#add(`does not know of the arrays of document ${ordinal}`)
+    if ((had.arrays & ~this.#index.arrays) !== 0) this.#report(`does not know of the arrays of document ${ordinal}`)
     for (const { key } of had.entries) {
       this.#keys.push(area.key(definition.unique ? key : withOrdinal(key, ordinal)))
       this.#ordinals.push(ordinal)
@@ -46,7 +46,7 @@ export class DeclaredCheck {
   }
 
   /** Looks up the entries of the documents added since the last call. */
-  async look(): Promise<void> {
+  async checkEntries(): Promise<void> {
     const keys = this.#keys
     const ordinals = this.#ordinals
     this.#keys = []
@@ -58,17 +58,17 @@ export class DeclaredCheck {
       for (let i = 0; i < run.length; i++) {
         const value = values[i]
         const ordinal = ordinals[from + i]!
-        if (value === undefined) this.#add(`has no entry of document ${ordinal}`)
+        if (value === undefined) this.#report(`has no entry of document ${ordinal}`)
         else if (unique) {
           const led = this.#index.ordinalOf(nothing, value)
-          if (led !== ordinal) this.#add(`leads to document ${led} instead of ${ordinal}`)
+          if (led !== ordinal) this.#report(`leads to document ${led} instead of ${ordinal}`)
         }
       }
     }
   }
 
-  /** Counts the entries, after all documents were added and looked up. @param breathe called between runs of entries */
-  async end(breathe: () => Promise<void>): Promise<void> {
+  /** Counts the entries, after all documents were added and looked up. @param pauseIfDue called between runs of entries */
+  async checkCount(pauseIfDue: () => Promise<void>): Promise<void> {
     const how = { reverse: false, values: this.#index.definition.unique, snapshot: this.#view.snapshot }
     const iterator = this.#store.entries(this.#index.area, { from: firstEntry, to: undefined }, how)
     this.#view.addReader(iterator)
@@ -78,12 +78,12 @@ export class DeclaredCheck {
         const entries = await iterator.nextv(runEntries)
         if (entries.length === 0) break
         for (const [key, value] of entries) if (this.#index.ordinalOf(key, value) < this.#view.limit) count++
-        await breathe()
+        await pauseIfDue()
       }
     } finally {
       this.#view.closeReader(iterator)
     }
-    if (count !== this.#expected) this.#add(`has ${count} entries, where the documents have ${this.#expected}`)
+    if (count !== this.#expected) this.#report(`has ${count} entries, where the documents have ${this.#expected}`)
   }
 
   #entriesOf(ordinal: number, document: Document): DocumentEntries | undefined {
@@ -91,12 +91,12 @@ export class DeclaredCheck {
       return this.#index.entriesOf(document)
     } catch (error) {
       if (!(error instanceof PetalError)) throw error
-      this.#add(`cannot hold document ${ordinal}: ${error.message}`)
+      this.#report(`cannot hold document ${ordinal}: ${error.message}`)
       return undefined
     }
   }
 
-  #add(what: string): void {
-    this.#tell(`the declared index '${this.#index.definition.name}' ${what}`)
+  #report(what: string): void {
+    this.#onProblem(`the declared index '${this.#index.definition.name}' ${what}`)
   }
 }

@@ -89,18 +89,18 @@ async function verifyCollection(
     let collection: OpenCollection | undefined
     const found = new Findings()
     try {
-      collection = await collections.reading(name)
+      collection = await collections.openForRead(name)
       const documents = collection === undefined ? 0 : await new CollectionCheck(collection, found, options).run()
-      findings.take(found)
+      findings.merge(found)
       return documents
     } catch (error) {
       if (error instanceof AbortedError) throw error
       // The collection was dropped or replaced; check its replacement instead.
-      if (collection !== undefined && (await collections.reading(name)) !== collection) continue
+      if (collection !== undefined && (await collections.openForRead(name)) !== collection) continue
       const cause = fromStore(error)
       const { codeName, message } = cause as { readonly codeName?: unknown; readonly message?: unknown }
       if (codeName !== 'DataCorruption' && codeName !== 'StoreFailure') throw cause
-      findings.take(found)
+      findings.merge(found)
       findings.add(name, 'store', String(message))
       return 0
     }
@@ -115,7 +115,7 @@ class Findings {
     if (this.count++ < maxProblems) this.problems.push({ collection, kind, what })
   }
 
-  take({ problems, count }: Findings): void {
+  merge({ problems, count }: Findings): void {
     this.problems.push(...problems.slice(0, Math.max(0, maxProblems - this.problems.length)))
     this.count += count
   }
@@ -176,7 +176,7 @@ class CollectionCheck {
   async run(): Promise<number> {
     const view = this.#collection.capture()
     const { ready, store } = this.#collection.declared
-    const declared = ready.map((index) => new DeclaredCheck(store, index, view, (what) => this.#add('index', what)))
+    const declared = ready.map((index) => new DeclaredCheck(store, index, view, (what) => this.#report('index', what)))
     try {
       const known = liveOrdinals(view)
       let live = await known.next()
@@ -187,32 +187,33 @@ class CollectionCheck {
           const ordinals: number[] = []
           for (const [key, record] of entries) {
             const ordinal = reader.ordinalOf(key)
-            for (; live.done !== true && live.value < ordinal; live = await known.next()) this.#lacks(live.value)
-            if (live.done === true || live.value !== ordinal) this.#add('index', `does not know document ${ordinal}`)
+            for (; live.done !== true && live.value < ordinal; live = await known.next())
+              this.#reportMissing(live.value)
+            if (live.done === true || live.value !== ordinal) this.#report('index', `does not know document ${ordinal}`)
             else live = await known.next()
             const document = this.#decode(ordinal, record)
             if (document === undefined) continue
             keys.push(encodeKey(document._id))
             ordinals.push(ordinal)
             for (const check of declared) check.add(ordinal, document)
-            if (this.#documents % this.#stride === 0) await this.#lookFor(view, ordinal, document)
-            if (this.#documents % progressDocuments === 0) this.#tellProgress()
-            await this.#breathe()
+            if (this.#documents % this.#stride === 0) await this.#checkLookup(view, ordinal, document)
+            if (this.#documents % progressDocuments === 0) this.#reportProgress()
+            await this.#pauseIfDue()
           }
           await this.#checkIds(view, keys, ordinals)
-          for (const check of declared) await check.look()
+          for (const check of declared) await check.checkEntries()
         }
       } finally {
         view.closeReader(reader)
       }
-      for (; live.done !== true; live = await known.next()) this.#lacks(live.value)
+      for (; live.done !== true; live = await known.next()) this.#reportMissing(live.value)
       await this.#countIds(view)
-      for (const check of declared) await check.end(() => this.#breathe())
+      for (const check of declared) await check.checkCount(() => this.#pauseIfDue())
     } finally {
       view.close()
     }
     if (this.#documents !== this.#total) {
-      this.#add(
+      this.#report(
         'document',
         `${this.#documents} documents are there, ${this.#total} were counted when they were written`
       )
@@ -229,7 +230,7 @@ class CollectionCheck {
     try {
       return decodeRecord(record)
     } catch (error) {
-      this.#add('document', `${ordinal}: ${(error as Error).message}`)
+      this.#report('document', `${ordinal}: ${(error as Error).message}`)
       return undefined
     }
   }
@@ -239,7 +240,7 @@ class CollectionCheck {
     ordinals.forEach((ordinal, i) => {
       if (found[i] === ordinal) return
       const instead = found[i] === undefined ? 'to no document' : `to document ${found[i]}`
-      this.#add('id', `the _id of document ${ordinal} leads ${instead}`)
+      this.#report('id', `the _id of document ${ordinal} leads ${instead}`)
     })
   }
 
@@ -249,13 +250,13 @@ class CollectionCheck {
     let count = 0
     for await (const ordinal of this.#collection.store.idOrdinals(view.readOptions)) {
       if (ordinal < view.limit) count++
-      await this.#breathe()
+      await this.#pauseIfDue()
     }
-    if (count !== this.#documents) this.#add('id', `${count} _ids are there for ${this.#documents} documents`)
+    if (count !== this.#documents) this.#report('id', `${count} _ids are there for ${this.#documents} documents`)
   }
 
   /** Looks up a document by its own fields. */
-  async #lookFor(view: ReadView, ordinal: number, document: Document): Promise<void> {
+  async #checkLookup(view: ReadView, ordinal: number, document: Document): Promise<void> {
     for (const [key, value] of Object.entries(document)) {
       if (key.startsWith('$') || key.includes('.')) continue
       const bounds = boundsOf(key, value)
@@ -264,28 +265,28 @@ class CollectionCheck {
         const candidates = await view.index.evaluate(i, all)
         if (ordinal < candidates.firstOrdinal || ordinal >= candidates.endOrdinal) continue
         if (!(await view.index.evaluate(i, bounds)).has(ordinal)) {
-          this.#add('index', `denies document ${ordinal}, asked for its own ${key}`)
+          this.#report('index', `denies document ${ordinal}, asked for its own ${key}`)
         }
         break
       }
     }
   }
 
-  #tellProgress(): void {
+  #reportProgress(): void {
     this.#options.onProgress?.({ collection: this.#collection.name, checked: this.#documents, total: this.#total })
   }
 
-  async #breathe(): Promise<void> {
+  async #pauseIfDue(): Promise<void> {
     if (!this.#control.isPauseDue) return
     await this.#control.pause()
     this.#control.check()
   }
 
-  #lacks(ordinal: number): void {
-    this.#add('index', `knows document ${ordinal}, which is not there`)
+  #reportMissing(ordinal: number): void {
+    this.#report('index', `knows document ${ordinal}, which is not there`)
   }
 
-  #add(kind: string, what: string): void {
+  #report(kind: string, what: string): void {
     this.#findings.add(this.#collection.name, kind, what)
   }
 }

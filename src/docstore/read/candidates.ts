@@ -9,7 +9,7 @@ export interface Candidates {
 }
 
 /** Returns all candidates of a segment. */
-export function inOrder(segment: SegmentCandidates, reverse: boolean): Candidates {
+export function allCandidates(segment: SegmentCandidates, reverse: boolean): Candidates {
   const count = segment.upperCount
   if (!reverse) {
     return { count, ordinal: (i) => segment.ordinal(i), isCertain: (i) => segment.isCertain(i) }
@@ -19,7 +19,7 @@ export function inOrder(segment: SegmentCandidates, reverse: boolean): Candidate
 }
 
 /** Returns the candidates without the `first` ones. */
-export function behind(candidates: Candidates, first: number): Candidates {
+export function skipFirst(candidates: Candidates, first: number): Candidates {
   if (first === 0) return candidates
   return {
     count: candidates.count - first,
@@ -29,7 +29,7 @@ export function behind(candidates: Candidates, first: number): Candidates {
 }
 
 /** Returns how many of the leading candidates are certain, at most `most`. */
-export function certainFirst(candidates: Candidates, most: number): number {
+export function countLeadingCertain(candidates: Candidates, most: number): number {
   const end = Math.min(most, candidates.count)
   let count = 0
   while (count < end && candidates.isCertain(count)) count++
@@ -37,21 +37,21 @@ export function certainFirst(candidates: Candidates, most: number): number {
 }
 
 /** Returns the candidates of a segment that have to be confirmed, ascending. */
-export function uncertain(segment: SegmentCandidates): Candidates {
-  if (segment.lowerCount === 0) return inOrder(segment, false)
+export function uncertainCandidates(segment: SegmentCandidates): Candidates {
+  if (segment.lowerCount === 0) return allCandidates(segment, false)
   const ordinals: number[] = []
   if (segment.lowerCount < segment.upperCount) {
     for (let i = 0; i < segment.upperCount; i++) if (!segment.isCertain(i)) ordinals.push(segment.ordinal(i))
   }
-  return ofOrdinals(ordinals)
+  return candidatesOfOrdinals(ordinals)
 }
 
 /** A single, certain candidate. */
-export function ofCertain(ordinal: number): Candidates {
+export function certainCandidate(ordinal: number): Candidates {
   return { count: 1, ordinal: () => ordinal, isCertain: () => true }
 }
 
 /** Candidates of which none is certain. */
-export function ofOrdinals(ordinals: readonly number[]): Candidates {
+export function candidatesOfOrdinals(ordinals: readonly number[]): Candidates {
   return { count: ordinals.length, ordinal: (i) => ordinals[i]!, isCertain: () => false }
 }

@@ -103,7 +103,7 @@ class ColumnWalk {
     if (this.#direction === 1 && !(yield* this.#readNulls())) return undefined
     const limit = this.#seen.size + this.#maxReads
     for (const segment of this.#inOrder()) {
-      if (this.#isBehind(type)) break
+      if (this.#isAfterFirst(type)) break
       if (!(yield* this.#readSegment(segment, limit))) return undefined
     }
     if (this.#direction === -1 && !(yield* this.#readNulls())) return undefined
@@ -199,7 +199,7 @@ class ColumnWalk {
   }
 
   /** Whether all values of the type come after the first documents. */
-  #isBehind(type: RangeType): boolean {
+  #isAfterFirst(type: RangeType): boolean {
     const { last } = this.#first
     return last !== undefined && compareToType(last.key[0], type) * this.#direction < 0
   }
@@ -225,7 +225,7 @@ class ColumnWalk {
     const nulls = this.#within(this.#survey.bounds.nulls)
     let areFew = false
     for (const segment of this.#survey.segments) {
-      if (this.#areNullsBehind(segment)) return true
+      if (this.#areNullsAfterFirst(segment)) return true
       // Certain matches are ties.
       areFew ||= yield* this.#areFew(nulls, this.#hasTies)
       if (!areFew || !(yield* this.#read(segment, nulls, this.#hasTies))) return false
@@ -234,7 +234,7 @@ class ColumnWalk {
   }
 
   /** Whether the nulls of this and all later segments cannot be among the first. */
-  #areNullsBehind({ firstOrdinal }: OrderedSegment): boolean {
+  #areNullsAfterFirst({ firstOrdinal }: OrderedSegment): boolean {
     const { last } = this.#first
     if (last === undefined) return false
     const place = compareToValue(last.key[0], null) * this.#direction
@@ -249,7 +249,7 @@ class ColumnWalk {
     const execution = this.#execution
     const { view, filter, meter } = execution
     const found = yield* wait(view.index.evaluate(number, expression))
-    meter.seeSegment(found)
+    meter.countSegment(found)
     const candidates = this.#unseen(found, isTie ? this.#wanted : Number.POSITIVE_INFINITY)
     if (this.#seen.size > this.#maxReads + maxShareRead * this.#survey.candidates) return false
     if (candidates.count > 0) this.#segments.add(number)

@@ -7,7 +7,7 @@ import type { ByteBlock } from '../../query/byte-prefilter.ts'
 import type { Candidates } from './candidates.ts'
 import type { Confirmer, Match } from './confirmer.ts'
 import type { DocumentScan } from './document-scan.ts'
-import { breathe, type Execution, isBreathDue, isLookDue, pauseIfDue } from './execution.ts'
+import { type Execution, isClockCheckDue, isYieldDue, pauseIfDue, yieldSlice } from './execution.ts'
 import type { ReadView } from './read-view.ts'
 import { type Steps, wait } from './steps.ts'
 
@@ -53,16 +53,16 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
   const { view } = execution
   const { count } = candidates
   if (!view.canReadSync) return yield* confirmInRuns(execution, confirmer, candidates)
-  view.cache.beginLooks()
+  view.cache.beginLookups()
   for (let i = 0; i < count && !confirmer.isDone; i++) {
     const ordinal = candidates.ordinal(i)
     const isCertain = candidates.isCertain(i)
-    if (!offerKept(view, confirmer, ordinal, isCertain)) {
+    if (!offerCached(view, confirmer, ordinal, isCertain)) {
       confirmer.offer(ordinal, view.record(ordinal), isCertain, view.cache)
     }
-    if (!isLookDue(execution, confirmer) || !isBreathDue(execution, confirmer)) continue
-    yield* breathe(execution, confirmer)
-    view.cache.beginLooks()
+    if (!isClockCheckDue(execution, confirmer) || !isYieldDue(execution, confirmer)) continue
+    yield* yieldSlice(execution, confirmer)
+    view.cache.beginLookups()
   }
 }
 
@@ -75,7 +75,8 @@ function* confirmInRuns(execution: Execution, confirmer: Confirmer, candidates: 
     const records = yield* wait(execution.view.records(ordinals))
     for (let k = 0; i < end && !confirmer.isDone; i++, k++) {
       confirmer.offer(ordinals[k]!, records[k], candidates.isCertain(i))
-      if (isLookDue(execution, confirmer) && isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+      if (isClockCheckDue(execution, confirmer) && isYieldDue(execution, confirmer))
+        yield* yieldSlice(execution, confirmer)
     }
   }
 }
@@ -104,7 +105,8 @@ function* confirmByRange(
         while (at < candidates.count && (candidates.ordinal(at) - ordinal) * direction < 0) at++
         if (at === candidates.count || confirmer.isDone) return
         if (candidates.ordinal(at) === ordinal) confirmer.offer(ordinal, record, candidates.isCertain(at))
-        if (isLookDue(execution, confirmer) && isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+        if (isClockCheckDue(execution, confirmer) && isYieldDue(execution, confirmer))
+          yield* yieldSlice(execution, confirmer)
       }
     }
   } finally {
@@ -128,7 +130,7 @@ function* confirmByScan(
   /** The candidate last found missing from the cache. */
   let missed = -1
   let isRuledOut = false
-  view.cache.beginLooks()
+  view.cache.beginLookups()
   try {
     while (at < count && !confirmer.isDone) {
       const wanted = candidates.ordinal(at)
@@ -136,7 +138,7 @@ function* confirmByScan(
       // Where bytes can rule records out, they are tested before the cache: most records can then be skipped with their
       // block.
       const isLookedForFirst = missed !== at && (candidates.isCertain(at) || !confirmer.hasByteTest)
-      if (isLookedForFirst && offerKept(view, confirmer, wanted, candidates.isCertain(at))) {
+      if (isLookedForFirst && offerCached(view, confirmer, wanted, candidates.isCertain(at))) {
         at++
       } else {
         if (isLookedForFirst) missed = at
@@ -144,7 +146,7 @@ function* confirmByScan(
           if (scan !== undefined) view.closeReader(scan)
           scan = view.scan(range.reverse ? { ...range, to: wanted + 1 } : { ...range, from: wanted })!
           while (scan.prepareSome()) yield* pauseIfDue(execution)
-          view.cache.beginLooks()
+          view.cache.beginLookups()
         }
         // Skips the rest of a block without a match once its first candidate is ruled out. Not when scanning backwards.
         isPassing = isRuledOut && !range.reverse && scan.block !== undefined && !mayHold(scan.block)
@@ -158,16 +160,16 @@ function* confirmByScan(
         if (candidates.ordinal(at) === ordinal) {
           const isCertain = candidates.isCertain(at)
           isRuledOut = !confirmer.mayMatch(scan, isCertain)
-          if (!isRuledOut && (missed === at || !offerKept(view, confirmer, ordinal, isCertain))) {
+          if (!isRuledOut && (missed === at || !offerCached(view, confirmer, ordinal, isCertain))) {
             confirmer.offer(ordinal, scan.text(), isCertain, view.cache)
           }
           at++
         }
       }
-      if (!isLookDue(execution, confirmer) && !isPassing) continue
-      if (!isBreathDue(execution, confirmer)) continue
-      yield* breathe(execution, confirmer)
-      view.cache.beginLooks()
+      if (!isClockCheckDue(execution, confirmer) && !isPassing) continue
+      if (!isYieldDue(execution, confirmer)) continue
+      yield* yieldSlice(execution, confirmer)
+      view.cache.beginLookups()
     }
   } finally {
     if (scan !== undefined) view.closeReader(scan)
@@ -179,10 +181,10 @@ function* confirmByScan(
  * functions in the filter, no code of the caller runs between two yields to the event loop.
  * REQUIRES: beginLooks() since the last yield to the event loop
  */
-function offerKept(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {
-  const kept = view.cache.look(ordinal)
+function offerCached(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {
+  const kept = view.cache.lookUp(ordinal)
   if (kept === undefined) return false
-  confirmer.offerKept(ordinal, kept, isCertain, view)
+  confirmer.offerCached(ordinal, kept, isCertain, view)
   return true
 }
 

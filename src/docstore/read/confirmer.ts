@@ -4,7 +4,7 @@ import type { Document } from '../../model/types.ts'
 import type { ByteTest } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import { copyByPlan } from '../documents/copy-plan.ts'
-import type { DocumentCache, KeptDocument } from '../documents/document-cache.ts'
+import type { CachedDocument, DocumentCache } from '../documents/document-cache.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { RecordPlace } from './document-scan.ts'
 import type { Meter } from './meter.ts'
@@ -57,8 +57,8 @@ export class Confirmer {
   }
 
   /** Skips certain matches that are not wanted, without reading them. */
-  passOver(count: number): void {
-    this.#meter.passedOver += count
+  skipCertain(count: number): void {
+    this.#meter.skippedCertain += count
     this.#remaining -= count
     this.#found += count
   }
@@ -111,7 +111,7 @@ export class Confirmer {
   }
 
   /** Like offer(), for a cached document, which is copied if it matches. */
-  offerKept(ordinal: number, kept: KeptDocument, isCertain: boolean, records: RecordSource): void {
+  offerCached(ordinal: number, kept: CachedDocument, isCertain: boolean, records: RecordSource): void {
     this.#meter.documentsFetched++
     const { document, plan } = kept
     if (!isCertain) {
@@ -120,7 +120,7 @@ export class Confirmer {
       this.#meter.confirmed++
     }
     const copy = this.#isCounting ? document : copyByPlan(document, plan)
-    this.#push(new KeptMatch(ordinal, copy, kept.characters, records))
+    this.#push(new CachedMatch(ordinal, copy, kept.characters, records))
   }
 
   /** False if the bytes of a record show that it does not match: most such records are never decoded. */
@@ -163,7 +163,7 @@ export class Confirmer {
   }
 }
 
-class KeptMatch implements Match {
+class CachedMatch implements Match {
   readonly ordinal: number
   readonly document: Document
   readonly characters: number

@@ -5,23 +5,23 @@ import { wholeNumber } from '../option-checks.ts'
 import type { ReadOptions } from '../options.ts'
 
 /** Maximum number of documents between two checks of the clock, when each takes little time. */
-const maxDocumentsPerLook = 16
+const maxDocumentsPerCheck = 16
 
 export class Control {
   readonly #signal: AbortSignal | undefined
   readonly #maxTimeMS: number
   readonly #started: number
   #sliceStarted: number
-  #lookedAt: number
-  #documentsPerLook = 1
-  #documentsToLook = 1
+  #checkedAt: number
+  #documentsPerCheck = 1
+  #documentsUntilCheck = 1
 
   constructor(options: ReadOptions = {}) {
     this.#signal = options.signal
     this.#maxTimeMS = wholeNumber('maxTimeMS', options.maxTimeMS, 0)
     this.#started = performance.now()
     this.#sliceStarted = this.#started
-    this.#lookedAt = this.#started
+    this.#checkedAt = this.#started
     throwIfAborted(this.#signal)
   }
 
@@ -36,7 +36,7 @@ export class Control {
 
   /** Counts a document that was read; true when it is time for look(). */
   countDocument(): boolean {
-    return --this.#documentsToLook <= 0
+    return --this.#documentsUntilCheck <= 0
   }
 
   /**
@@ -45,23 +45,23 @@ export class Control {
    * @returns isPauseDue
    * @throws AbortedError, PetalError MaxTimeMSExpired
    */
-  look(): boolean {
+  checkClock(): boolean {
     this.check()
     const now = performance.now()
-    const took = now - this.#lookedAt
-    this.#lookedAt = now
-    if (took > sliceMilliseconds) this.#documentsPerLook = 1
-    else if (this.#documentsToLook <= 0 && took < sliceMilliseconds / 4) {
-      this.#documentsPerLook = Math.min(maxDocumentsPerLook, this.#documentsPerLook * 2)
+    const took = now - this.#checkedAt
+    this.#checkedAt = now
+    if (took > sliceMilliseconds) this.#documentsPerCheck = 1
+    else if (this.#documentsUntilCheck <= 0 && took < sliceMilliseconds / 4) {
+      this.#documentsPerCheck = Math.min(maxDocumentsPerCheck, this.#documentsPerCheck * 2)
     }
-    this.#documentsToLook = this.#documentsPerLook
+    this.#documentsUntilCheck = this.#documentsPerCheck
     return now - this.#sliceStarted > sliceMilliseconds
   }
 
   async pause(): Promise<void> {
     await nextTurn(sliceMilliseconds)
     this.#sliceStarted = performance.now()
-    this.#lookedAt = this.#sliceStarted
+    this.#checkedAt = this.#sliceStarted
   }
 
   /** @throws AbortedError, PetalError MaxTimeMSExpired */

@@ -2,17 +2,17 @@
 import { countByIndex } from '../indexes/read-by-index.ts'
 import type { FindOptions } from '../options.ts'
 import { countMatches } from './executor.ts'
-import { compiledFor, compileFind, readToEnd, withoutCollection } from './find.ts'
+import { compileAndOpen, compileFind, readToEnd, resultWithoutCollection } from './find.ts'
 import type { Readable } from './sliced-cursor.ts'
 
 /** Counts the matches; certain ones are not read. */
-export async function countFound(readable: Readable, filter: unknown, options: FindOptions): Promise<number> {
-  const [find, collection] = await compiledFor(readable, () => {
+export async function countDocuments(readable: Readable, filter: unknown, options: FindOptions): Promise<number> {
+  const [find, collection] = await compileAndOpen(readable, () => {
     // The order does not affect the count.
     const { sort: _sort, projection: _projection, ...rest } = options
     return compileFind(filter, rest)
   })
-  if (collection === undefined) return withoutCollection(find, 0)
+  if (collection === undefined) return resultWithoutCollection(find, 0)
   const counted = await readToEnd(collection, find, options, (execution) =>
     execution.declared === undefined ? countMatches(execution) : countByIndex(execution, execution.declared)
   )

@@ -8,9 +8,9 @@
 import type { Document } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
 import type { FindOptions, SortDirection, SortSpec } from '../options.ts'
-import { countFound } from './count.ts'
+import { countDocuments } from './count.ts'
 import { type Explanation, explainFind } from './explain.ts'
-import { compileFind, FindRun, withoutCollection } from './find.ts'
+import { compileFind, FindRun, resultWithoutCollection } from './find.ts'
 import { type CursorRun, type Readable, SlicedCursor, type Transform } from './sliced-cursor.ts'
 
 /**
@@ -86,7 +86,7 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
    * Returns the number of documents the cursor would return, subject to skip and limit. Does not consume the cursor.
    */
   async count(): Promise<number> {
-    return countFound(this.#readable, this.#filter, this.#options)
+    return countDocuments(this.#readable, this.#filter, this.#options)
   }
 
   /** Runs the find and explains its plan and cost. Does not consume the cursor. */
@@ -103,7 +103,7 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
   #beginIn(collection: Awaited<ReturnType<Readable>>): ReturnType<FindCursor<T>['begin']> {
     const find = compileFind(this.#filter, this.#options)
     if (collection !== undefined) return new FindRun(collection, find, this.#options)
-    return find.prepare === undefined ? undefined : withoutCollection(find, undefined)
+    return find.prepare === undefined ? undefined : resultWithoutCollection(find, undefined)
   }
 
   #change(options: FindOptions): this {

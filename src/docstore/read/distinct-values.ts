@@ -20,7 +20,7 @@ export class DistinctValues {
   /** Values by canonical form, so that only values that may be equal are compared. */
   readonly #buckets = new Map<string, unknown[]>()
   /** Canonical forms that stand for a single value, which was found. */
-  readonly #met = new Set<string>()
+  readonly #found = new Set<string>()
 
   /** @param order of strings */
   constructor(components: readonly string[], order?: StringOrder) {
@@ -34,7 +34,7 @@ export class DistinctValues {
 
   /** Whether the value was found. REQUIRES: it is exact */
   has(scalar: Scalar): boolean {
-    return this.#met.has(formOf(scalar))
+    return this.#found.has(formOf(scalar))
   }
 
   /** Returns the values in MongoDB's order; of strings equal under a collation, the first found. */
@@ -69,7 +69,7 @@ export class DistinctValues {
   #note(value: unknown): void {
     const scalar = toScalar(value)
     const form = scalar === undefined ? compoundForm(value) : formOf(scalar)
-    if (scalar?.exact === true) this.#met.add(form)
+    if (scalar?.exact === true) this.#found.add(form)
     const bucket = this.#buckets.get(form)
     if (bucket === undefined) this.#buckets.set(form, [value])
     else if (!bucket.some((other) => equalValues(other, value))) bucket.push(value)

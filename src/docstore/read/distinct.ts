@@ -9,22 +9,30 @@ import type { ReadOptions } from '../options.ts'
 import type { Match } from './confirmer.ts'
 import { DistinctValues, distinctPath } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
-import { compiledFor, compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
+import { compileAndOpen, compileFind, matchesOf, readToEnd, resultWithoutCollection } from './find.ts'
 import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting } from './steps.ts'
-import { ask, askCounts, boundsOfValues, forEachSegment, knownValues, readAll, readFirst } from './value-reads.ts'
+import {
+  boundsOfValues,
+  evaluateCounts,
+  evaluateOn,
+  forEachSegment,
+  knownValues,
+  readAll,
+  readFirst
+} from './value-reads.ts'
 
 /** @throws PetalError BadValue for an invalid path, and as find() */
-export async function distinctFound(
+export async function findDistinct(
   readable: Readable,
   path: unknown,
   filter: unknown,
   options: ReadOptions
 ): Promise<unknown[]> {
   const components = distinctPath(path)
-  const [find, collection] = await compiledFor(readable, () => compileFind(filter, options))
+  const [find, collection] = await compileAndOpen(readable, () => compileFind(filter, options))
   const values = new DistinctValues(components, find.order)
-  if (collection === undefined) return withoutCollection(find, [])
+  if (collection === undefined) return resultWithoutCollection(find, [])
   await readToEnd(collection, find, options, (execution) => {
     // Segments compare values by code point.
     const bounds = find.order === undefined ? boundsOfValues(execution, find, components) : undefined
@@ -36,18 +44,18 @@ export async function distinctFound(
   return values.toArray()
 }
 
-interface Asked {
+interface DistinctQuery {
   readonly filter: PairExpression
   readonly bounds: ValueBounds
   readonly values: DistinctValues
 }
 
 /** For each segment, reads the documents that may have values not found yet. */
-function readOthers(execution: Execution, asked: Asked): Waiting<void> {
-  const { filter, bounds, values } = asked
+function readOthers(execution: Execution, query: DistinctQuery): Waiting<void> {
+  const { filter, bounds, values } = query
   return forEachSegment(execution, filter, function* (segment, matches) {
-    const met = yield* meetValues(execution, segment, matches, asked)
-    const left = yield* ask(execution, segment, met.length === 0 ? filter : bounds.others(filter, met))
+    const found = yield* findKnownValues(execution, segment, matches, query)
+    const left = yield* evaluateOn(execution, segment, found.length === 0 ? filter : bounds.others(filter, found))
     yield* readAll(execution, left, ({ document }) => values.add(document))
   })
 }
@@ -55,20 +63,20 @@ function readOthers(execution: Execution, asked: Asked): Waiting<void> {
 /**
  * Returns the values known to the segment that were found before, or that one of its matches has; that match is read.
  */
-function* meetValues(
+function* findKnownValues(
   execution: Execution,
   segment: number,
   matches: SegmentCandidates,
-  { filter, bounds, values }: Asked
+  { filter, bounds, values }: DistinctQuery
 ): Waiting<ValuePair[]> {
   const pairs = yield* knownValues(execution, segment, matches, bounds)
-  const isMet = ({ value }: ValuePair): boolean => values.has(value)
+  const isFound = ({ value }: ValuePair): boolean => values.has(value)
   // Querying the index for a value costs about as much as reading a document.
-  if (pairs.filter((pair) => !isMet(pair)).length > matches.upperCount) return pairs.filter(isMet)
+  if (pairs.filter((pair) => !isFound(pair)).length > matches.upperCount) return pairs.filter(isFound)
   for (const pair of pairs) {
-    if (isMet(pair)) continue
-    const found = yield* askCounts(execution, segment, bounds.only(filter, pair))
+    if (isFound(pair)) continue
+    const found = yield* evaluateCounts(execution, segment, bounds.only(filter, pair))
     if (found.lowerCount > 0) yield* readFirst(execution, found, ({ document }: Match) => values.add(document))
   }
-  return pairs.filter(isMet)
+  return pairs.filter(isFound)
 }

@@ -1,6 +1,6 @@
 /** Scans the records of an ordinal range in place in the store, on this thread. */
 import type { ByteScan, ByteSpan } from '../../lsm/read/byte-scan.ts'
-import { orFail } from '../store/store-errors.ts'
+import { wrapStoreErrors } from '../store/store-errors.ts'
 
 /** A record that has not been decoded yet. */
 export interface RecordPlace {
@@ -36,7 +36,7 @@ export class DocumentScan implements RecordPlace {
 
   /** Advances to the next record; false at the end. */
   next(): boolean {
-    return this.#show(orFail(this.#next))
+    return this.#show(wrapStoreErrors(this.#next))
   }
 
   /**
@@ -44,7 +44,7 @@ export class DocumentScan implements RecordPlace {
    * record's block.
    */
   skipBlocks(mayHold: (block: ByteSpan) => boolean): boolean {
-    return this.#show(orFail(() => this.#scan.skipBlocks(mayHold)))
+    return this.#show(wrapStoreErrors(() => this.#scan.skipBlocks(mayHold)))
   }
 
   #show(isThere: boolean): boolean {

@@ -26,7 +26,7 @@ export interface Execution {
 }
 
 /** Called after each document: whether it is time to call isBreathDue(). */
-export function isLookDue({ control }: Execution, confirmer: Confirmer): boolean {
+export function isClockCheckDue({ control }: Execution, confirmer: Confirmer): boolean {
   return control.countDocument() || confirmer.isSliceFull
 }
 
@@ -34,14 +34,14 @@ export function isLookDue({ control }: Execution, confirmer: Confirmer): boolean
  * Whether it is time for breathe(). Separate from it, because calling it needs no generator. Throws if the read was
  * aborted.
  */
-export function isBreathDue({ control, view }: Execution, confirmer: Confirmer): boolean {
-  const isPauseDue = control.look()
+export function isYieldDue({ control, view }: Execution, confirmer: Confirmer): boolean {
+  const isPauseDue = control.checkClock()
   view.assertOpen()
   return isPauseDue || confirmer.isSliceFull
 }
 
 /** Yields the current slice, and yields to the event loop when it is time. */
-export function* breathe(execution: Execution, confirmer: Confirmer): Steps<Match[]> {
+export function* yieldSlice(execution: Execution, confirmer: Confirmer): Steps<Match[]> {
   if (confirmer.hasMatches) yield confirmer.take()
   yield* pauseIfDue(execution)
 }

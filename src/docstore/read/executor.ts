@@ -7,11 +7,17 @@
  * 3. At most one slice of matches is held, whatever the size of the collection.
  * 4. Yields to the event loop, and checks whether to stop, every few milliseconds.
  */
-import { keyOrNone } from '../../model/key.ts'
-import { behind, certainFirst, inOrder, ofOrdinals, uncertain } from './candidates.ts'
+import { tryEncodeKey } from '../../model/key.ts'
+import {
+  allCandidates,
+  candidatesOfOrdinals,
+  countLeadingCertain,
+  skipFirst,
+  uncertainCandidates
+} from './candidates.ts'
 import { confirm, confirmByKey } from './confirm.ts'
 import { Confirmer, type Match } from './confirmer.ts'
-import { breathe, type Execution, isBreathDue, pauseIfDue } from './execution.ts'
+import { type Execution, isYieldDue, pauseIfDue, yieldSlice } from './execution.ts'
 import type { ReadView } from './read-view.ts'
 import { forEachStep, type Steps, wait } from './steps.ts'
 
@@ -26,7 +32,7 @@ export function* findMatches(execution: Execution): Steps<Match[]> {
     const ordinals = yield* lookUp(view, plan.ids)
     if (plan.reverse) ordinals.reverse()
     meter.candidates += ordinals.length
-    yield* confirmByKey(execution, confirmer, ofOrdinals(ordinals))
+    yield* confirmByKey(execution, confirmer, candidatesOfOrdinals(ordinals))
   } else {
     const { segmentCount } = view.index
     meter.segments += segmentCount
@@ -34,14 +40,14 @@ export function* findMatches(execution: Execution): Steps<Match[]> {
       i += skip(execution, i, plan.reverse)
       if (i === segmentCount) break
       const segment = yield* wait(view.index.evaluate(plan.reverse ? segmentCount - 1 - i : i, plan.bounds))
-      meter.seeSegment(segment)
-      if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+      meter.countSegment(segment)
+      if (isYieldDue(execution, confirmer)) yield* yieldSlice(execution, confirmer)
       if (segment.upperCount === 0) continue
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: plan.reverse }
-      const candidates = inOrder(segment, plan.reverse)
-      const passed = confirmer.found < unwanted ? certainFirst(candidates, unwanted - confirmer.found) : 0
-      confirmer.passOver(passed)
-      yield* confirm(execution, confirmer, behind(candidates, passed), range)
+      const candidates = allCandidates(segment, plan.reverse)
+      const passed = confirmer.found < unwanted ? countLeadingCertain(candidates, unwanted - confirmer.found) : 0
+      confirmer.skipCertain(passed)
+      yield* confirm(execution, confirmer, skipFirst(candidates, passed), range)
     }
   }
   if (confirmer.hasMatches) yield confirmer.take()
@@ -63,13 +69,13 @@ export function* countMatches(execution: Execution): Steps<number> {
       i += skip(execution, i, false)
       if (i === segmentCount) break
       const segment = yield* wait(view.index.evaluate(i, plan.bounds, 0))
-      meter.seeSegment(segment)
+      meter.countSegment(segment)
       yield* pauseIfDue(execution)
       count += segment.lowerCount
       if (segment.lowerCount === segment.upperCount) continue
       const confirmer = new Confirmer(filter, meter, maxMatches - count, true)
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: false }
-      yield* forEachStep(confirm(execution, confirmer, uncertain(segment), range), addSlice)
+      yield* forEachStep(confirm(execution, confirmer, uncertainCandidates(segment), range), addSlice)
       addSlice(confirmer.take())
     }
   }
@@ -86,7 +92,7 @@ function skip({ view: { index }, plan, meter }: Execution, i: number, reverse: b
 
 /** Returns the visible ordinals of the documents with these `_id`s, ascending. */
 function* lookUp(view: ReadView, ids: readonly unknown[]): Generator<Promise<unknown>, number[], unknown> {
-  const found = yield* wait(view.ordinalsOf(ids.flatMap((id) => keyOrNone(id) ?? [])))
+  const found = yield* wait(view.ordinalsOf(ids.flatMap((id) => tryEncodeKey(id) ?? [])))
   const visible = found.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
   // The filter may contain equal values more than once.
   return visible.length < 2 ? visible : [...new Set(visible)].sort((a, b) => a - b)

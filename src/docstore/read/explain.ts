@@ -7,7 +7,14 @@ import type { FindOptions } from '../options.ts'
 import { Control } from './control.ts'
 import { describeBounds } from './describe-bounds.ts'
 import type { Execution } from './execution.ts'
-import { beginFind, type CompiledFind, compiledFor, compileFind, matchesOf, withoutCollection } from './find.ts'
+import {
+  beginFind,
+  type CompiledFind,
+  compileAndOpen,
+  compileFind,
+  matchesOf,
+  resultWithoutCollection
+} from './find.ts'
 import { Meter } from './meter.ts'
 import type { Plan } from './planner.ts'
 import type { Readable } from './sliced-cursor.ts'
@@ -78,9 +85,9 @@ export interface Explanation {
 
 /** Runs the find to its end and explains it. */
 export async function explainFind(readable: Readable, filter: unknown, options: FindOptions): Promise<Explanation> {
-  const [find, collection] = await compiledFor(readable, () => compileFind(filter, options))
+  const [find, collection] = await compileAndOpen(readable, () => compileFind(filter, options))
   if (collection === undefined) {
-    return withoutCollection(find, explanation('', { stage: 'EOF' }, find, new Meter(), 0, 0))
+    return resultWithoutCollection(find, explanation('', { stage: 'EOF' }, find, new Meter(), 0, 0))
   }
   const control = new Control(options)
   const meter = new Meter()
@@ -90,7 +97,7 @@ export async function explainFind(readable: Readable, filter: unknown, options: 
     const matches = matchesOf(execution, find)
     for (let slice = await advance(matches); slice !== undefined; slice = await advance(matches))
       matched += slice.length
-    const returned = Math.min(find.limit, Math.max(0, matched - (find.skip - meter.passedOver)))
+    const returned = Math.min(find.limit, Math.max(0, matched - (find.skip - meter.skippedCertain)))
     return explainExecution(collection.name, filter, { find, execution, returned }, control.elapsedMilliseconds)
   } catch (error) {
     throw fromStore(error)

@@ -76,16 +76,16 @@ export function compileFind(filter: unknown, options: FindOptions, compiledFilte
       bounds: compiled.bounds,
       ids: compiled.ids,
       natural: sort.natural ?? (sort.keys.length === 0 ? hint.natural : undefined),
-      hint: hint.told === 'scan' || hint.told === 'index' ? hint.told : undefined
+      hint: hint.value === 'scan' || hint.value === 'index' ? hint.value : undefined
     }),
-    hint: hint.told,
+    hint: hint.value,
     order,
     prepare: expressions.prepare
   }
 }
 
 /** Compiles a find immediately, before the caller can change its arguments, and opens the collection if necessary. */
-export async function compiledFor(
+export async function compileAndOpen(
   readable: Readable,
   compile: () => CompiledFind
 ): Promise<readonly [find: CompiledFind, collection: OpenCollection | undefined]> {
@@ -96,7 +96,7 @@ export async function compiledFor(
 }
 
 /** For a collection that does not exist: reports errors in expressions all the same. */
-export async function withoutCollection<T>(find: CompiledFind, result: T): Promise<T> {
+export async function resultWithoutCollection<T>(find: CompiledFind, result: T): Promise<T> {
   if (find.prepare !== undefined) await find.prepare()
   return result
 }
@@ -165,7 +165,7 @@ function preparedMatches(execution: Execution, find: CompiledFind): Steps<Match[
 }
 
 /** Applies skip, limit and projection to slices of matches. */
-export class FoundRange {
+export class ResultShaper {
   readonly #project: CompiledFind['project']
   readonly #meter: Meter
   #toSkip: number
@@ -186,7 +186,7 @@ export class FoundRange {
 
   shape(slice: readonly Match[]): Document[] {
     // Matches that were passed over all come before the first wanted one.
-    const from = Math.min(Math.max(0, this.#toSkip - this.#meter.passedOver), slice.length)
+    const from = Math.min(Math.max(0, this.#toSkip - this.#meter.skippedCertain), slice.length)
     const to = Math.min(from + this.#remaining, slice.length)
     this.#toSkip -= from
     this.#remaining -= to - from
@@ -205,7 +205,7 @@ export class FindRun {
   readonly #find: CompiledFind
   readonly #execution: Execution
   readonly #matches: Steps<Match[]>
-  readonly #range: FoundRange
+  readonly #shaper: ResultShaper
   #isOver = false
 
   /** Captures the view synchronously: the run sees what is committed now. */
@@ -214,7 +214,7 @@ export class FindRun {
     this.#find = find
     this.#execution = beginFind(collection, find, new Control(options), new Meter())
     this.#matches = matchesOf(this.#execution, find)
-    this.#range = new FoundRange(find, this.#execution.meter)
+    this.#shaper = new ResultShaper(find, this.#execution.meter)
   }
 
   /** True when no more documents will come. */
@@ -275,9 +275,9 @@ export class FindRun {
       this.close()
       return undefined
     }
-    const documents = this.#range.shape(slice)
+    const documents = this.#shaper.shape(slice)
     // Free resources with the last document rather than at the next pull.
-    if (this.#range.isDone) this.close()
+    if (this.#shaper.isDone) this.close()
     return documents
   }
 

@@ -20,7 +20,7 @@ export class Meter {
   certain = 0
   documentsFetched = 0
   /** Certain matches that were skipped, of which nothing was fetched. */
-  passedOver = 0
+  skippedCertain = 0
   /** Tables of the store with documents of the collection, and how many of them the filters ruled out. */
   tables = 0
   tablesPruned = 0
@@ -28,7 +28,7 @@ export class Meter {
   tested = 0
   confirmed = 0
 
-  seeSegment(candidates: SegmentCandidates): void {
+  countSegment(candidates: SegmentCandidates): void {
     if (candidates.upperCount === 0) this.segmentsPruned++
     this.rowsRead += candidates.rowsRead
     this.bytesTouched += candidates.bytesTouched

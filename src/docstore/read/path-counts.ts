@@ -26,7 +26,7 @@ class PathCount {
   readonly types: number[] = []
   example: unknown
   /** Sequence number of the last examined document that has the path, and the types found there, one bit each. */
-  lookedAt = 0
+  lastExamined = 0
   bits = 0
 
   constructor(path: string) {
@@ -35,21 +35,21 @@ class PathCount {
 }
 
 /** A position that keys lead to. Different positions may share a path, since a key may itself contain dots. */
-interface Place {
+interface PathNode {
   readonly count: PathCount
   readonly isRoot: boolean
-  readonly below: Map<string, Place>
+  readonly children: Map<string, PathNode>
 }
 
 export class PathCounts {
   readonly #counts = new Map<string, PathCount>()
-  readonly #root = this.#place('', true)
-  #looks = 0
+  readonly #root = this.#node('', true)
+  #examined = 0
   /** Paths of the last examined document. */
   #found: PathCount[] = []
 
   add(document: Document): void {
-    this.look(document)
+    this.examine(document)
     for (const count of this.#found) {
       count.documents++
       for (let bits = count.bits; bits !== 0; bits &= bits - 1) addTo(count, 31 - Math.clz32(bits & -bits), 1)
@@ -57,8 +57,8 @@ export class PathCounts {
   }
 
   /** Examines a document for examples only, without counting it. */
-  look(document: Document): void {
-    this.#looks++
+  examine(document: Document): void {
+    this.#examined++
     this.#found = []
     this.#object(document, this.#root)
   }
@@ -66,7 +66,7 @@ export class PathCounts {
   /** Whether the last examined document has something on the path, of the given type if there is one. */
   hasSeen(path: string, type?: TypeCode): boolean {
     const count = this.#counts.get(path)
-    if (count === undefined || count.lookedAt !== this.#looks) return false
+    if (count === undefined || count.lastExamined !== this.#examined) return false
     return type === undefined || (count.bits & (1 << type)) !== 0
   }
 
@@ -93,18 +93,18 @@ export class PathCounts {
       .sort((a, b) => comparePaths(a.path, b.path))
   }
 
-  #object(document: Document, place: Place): void {
+  #object(document: Document, place: PathNode): void {
     for (const key of Object.keys(document)) {
       const value = document[key]
-      if (value !== undefined) this.#value(value, isDigits(key) ? place : this.#below(place, key))
+      if (value !== undefined) this.#value(value, isDigits(key) ? place : this.#child(place, key))
     }
   }
 
-  #value(value: unknown, place: Place): void {
+  #value(value: unknown, place: PathNode): void {
     const type = typeOf(value)
     const { count } = place
-    if (count.lookedAt !== this.#looks) {
-      count.lookedAt = this.#looks
+    if (count.lastExamined !== this.#examined) {
+      count.lastExamined = this.#examined
       count.bits = 0
       this.#found.push(count)
     }
@@ -115,17 +115,17 @@ export class PathCounts {
     else count.example ??= value
   }
 
-  #below(place: Place, key: string): Place {
-    let below = place.below.get(key)
+  #child(place: PathNode, key: string): PathNode {
+    let below = place.children.get(key)
     if (below === undefined) {
-      below = this.#place(place.isRoot ? key : `${place.count.path}.${key}`, false)
-      place.below.set(key, below)
+      below = this.#node(place.isRoot ? key : `${place.count.path}.${key}`, false)
+      place.children.set(key, below)
     }
     return below
   }
 
-  #place(path: string, isRoot: boolean): Place {
-    return { count: this.#countOf(path), isRoot, below: new Map() }
+  #node(path: string, isRoot: boolean): PathNode {
+    return { count: this.#countOf(path), isRoot, children: new Map() }
   }
 
   #countOf(path: string): PathCount {

@@ -9,17 +9,24 @@ import { and, type Pair, type PairExpression, pairOf, type TypePair } from '../.
 import { Type } from '../../model/types.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ReadOptions } from '../options.ts'
-import { ofOrdinals, uncertain } from './candidates.ts'
+import { candidatesOfOrdinals, uncertainCandidates } from './candidates.ts'
 import type { Execution } from './execution.ts'
-import { type CompiledFind, compiledFor, compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
+import {
+  type CompiledFind,
+  compileAndOpen,
+  compileFind,
+  matchesOf,
+  readToEnd,
+  resultWithoutCollection
+} from './find.ts'
 import { PathCounts, type PathSummary } from './path-counts.ts'
 import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting, wait } from './steps.ts'
 import {
-  ask,
-  askCounts,
+  canEvaluateSegments,
+  evaluateCounts,
+  evaluateOn,
   forEachSegment,
-  isAskedOfSegments,
   readAll,
   readFirst,
   readSome,
@@ -30,12 +37,16 @@ import {
 type Fact = TypePair | Extract<Pair, { readonly kind: 'exists' }>
 
 /** With more uncertain matches than this in a segment, all of its matches are read. */
-const mostUncertain = 1024
+const maxUncertain = 1024
 
 /** @throws PetalError as find() */
-export async function pathsFound(readable: Readable, filter: unknown, options: ReadOptions): Promise<PathSummary[]> {
-  const [find, collection] = await compiledFor(readable, () => compileFind(filter, options))
-  if (collection === undefined) return withoutCollection(find, [])
+export async function summarisePaths(
+  readable: Readable,
+  filter: unknown,
+  options: ReadOptions
+): Promise<PathSummary[]> {
+  const [find, collection] = await compileAndOpen(readable, () => compileFind(filter, options))
+  if (collection === undefined) return resultWithoutCollection(find, [])
   const counts = new PathCounts()
   await readToEnd(collection, find, options, (execution) => countPaths(execution, find, counts))
   return counts.toArray()
@@ -43,7 +54,7 @@ export async function pathsFound(readable: Readable, filter: unknown, options: R
 
 function* countPaths(execution: Execution, find: CompiledFind, counts: PathCounts): Waiting<void> {
   const { index } = execution.view
-  if (index.types === undefined || !isAskedOfSegments(execution, find)) {
+  if (index.types === undefined || !canEvaluateSegments(execution, find)) {
     yield* forEachStep(matchesOf(execution, find), (slice) => {
       for (const { document } of slice) counts.add(document)
     })
@@ -52,14 +63,14 @@ function* countPaths(execution: Execution, find: CompiledFind, counts: PathCount
   const filter = find.filter.bounds
   const terms = termsOf(filter)
   yield* forEachSegment(execution, filter, function* (segment, matches) {
-    const isMostlyCertain = matches.upperCount - matches.lowerCount <= mostUncertain
+    const isMostlyCertain = matches.upperCount - matches.lowerCount <= maxUncertain
     const types = isMostlyCertain ? yield* wait(index.types?.(segment)) : undefined
     // Querying a type costs, per term, about as much as reading a document.
     if (types !== undefined && types.length * terms <= matches.lowerCount) {
       const ofSegment = new SegmentPaths(execution, segment, filter)
       if (yield* ofSegment.count(types, matches, counts)) return
     }
-    const all = yield* ask(execution, segment, filter)
+    const all = yield* evaluateOn(execution, segment, filter)
     yield* readAll(execution, all, ({ document }) => counts.add(document))
   })
 }
@@ -94,7 +105,7 @@ class SegmentPaths {
     const paths = groupedByPath(types)
     for (const { types, any } of paths) {
       for (const fact of new Set([...types, any])) yield* this.#count(fact)
-      if (this.#uncertain.size > mostUncertain) return false
+      if (this.#uncertain.size > maxUncertain) return false
     }
     yield* this.#readUncertain(matches, counts)
     for (const { path, types, any } of paths) {
@@ -109,15 +120,15 @@ class SegmentPaths {
     return this.#documents.get(fact) ?? 0
   }
 
-  #ask(fact: Fact): Waiting<SegmentCandidates> {
-    return askCounts(this.#execution, this.#segment, and([this.#filter, pairOf(fact)]))
+  #evaluate(fact: Fact): Waiting<SegmentCandidates> {
+    return evaluateCounts(this.#execution, this.#segment, and([this.#filter, pairOf(fact)]))
   }
 
   *#count(fact: Fact): Waiting<void> {
-    const found = yield* this.#ask(fact)
+    const found = yield* this.#evaluate(fact)
     this.#documents.set(fact, found.lowerCount)
     if (found.lowerCount === found.upperCount) return
-    const { count, ordinal } = uncertain(found)
+    const { count, ordinal } = uncertainCandidates(found)
     for (let i = 0; i < count; i++) {
       const facts = this.#uncertain.get(ordinal(i))
       if (facts === undefined) this.#uncertain.set(ordinal(i), [fact])
@@ -127,8 +138,8 @@ class SegmentPaths {
 
   *#readUncertain(matches: SegmentCandidates, counts: PathCounts): Waiting<void> {
     const ordinals = [...this.#uncertain.keys()].sort((a, b) => a - b)
-    yield* readSome(this.#execution, ofOrdinals(ordinals), matches, ({ document, ordinal }) => {
-      counts.look(document)
+    yield* readSome(this.#execution, candidatesOfOrdinals(ordinals), matches, ({ document, ordinal }) => {
+      counts.examine(document)
       for (const fact of this.#uncertain.get(ordinal) ?? []) {
         const isThere = counts.hasSeen(fact.path, fact.kind === 'type' ? fact.type : undefined)
         if (isThere) this.#documents.set(fact, this.#documentsWith(fact) + 1)
@@ -148,8 +159,8 @@ class SegmentPaths {
       most = weight
     }
     if (best === undefined) return
-    const found = yield* this.#ask(best)
-    if (found.lowerCount > 0) yield* readFirst(this.#execution, found, ({ document }) => counts.look(document))
+    const found = yield* this.#evaluate(best)
+    if (found.lowerCount > 0) yield* readFirst(this.#execution, found, ({ document }) => counts.examine(document))
   }
 }
 

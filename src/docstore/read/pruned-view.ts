@@ -16,7 +16,7 @@ export class PrunedView implements IndexView {
   tablesPruned = 0
   readonly #view: IndexView
   readonly #pruning: TablePruning
-  #asked: PairExpression | undefined
+  #expression: PairExpression | undefined
   #ranges: OrdinalRanges = everyOrdinal
 
   constructor(view: IndexView, pruning: TablePruning) {
@@ -34,11 +34,11 @@ export class PrunedView implements IndexView {
     expression: PairExpression,
     listed?: number
   ): SegmentCandidates | Promise<SegmentCandidates> {
-    if (expression === this.#asked) return this.#evaluate(segment, expression, listed)
-    const asking = this.#pruning.ask(expression)
+    if (expression === this.#expression) return this.#evaluate(segment, expression, listed)
+    const asking = this.#pruning.prune(expression)
     if (asking === undefined) return this.#view.evaluate(segment, expression, listed)
     return asking.then(({ ranges, tables, pruned }) => {
-      this.#asked = expression
+      this.#expression = expression
       this.#ranges = ranges
       this.tables = tables
       this.tablesPruned = pruned

@@ -8,7 +8,7 @@
  * 4. Concurrent calls receive documents in the order of the calls.
  */
 import { PetalError } from '../../model/errors.ts'
-import { answered } from '../../model/time-slice.ts'
+import { deliver } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertFunction } from '../option-checks.ts'
@@ -37,7 +37,7 @@ export interface CursorRun {
  * the old generation, and retains whatever it references until the next full collection, even after unregister():
  * without the indirection, the views of every find, some ten kilobytes.
  */
-interface Held {
+interface ViewsRef {
   views: { close(): void } | undefined
 }
 
@@ -45,14 +45,14 @@ interface Held {
  * Closes the views of cursors that were dropped without being closed; otherwise they would live until the database
  * closes.
  */
-const abandoned = new FinalizationRegistry<Held>((held) => held.views?.close())
+const abandoned = new FinalizationRegistry<ViewsRef>((held) => held.views?.close())
 
 export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposable {
   readonly #transform: Transform | undefined
   #run: CursorRun | undefined
-  #held: Held | undefined
+  #viewsRef: ViewsRef | undefined
   /** toArray() is waiting for the remaining documents: the cursor cannot be dropped. */
-  #isDrained = false
+  #isDraining = false
   #phase: 'new' | 'running' | 'over' = 'new'
   #slice: readonly Document[] = []
   #position = 0
@@ -75,8 +75,8 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
 
   /** Returns the next document; null at the end. */
   async next(): Promise<T | null> {
-    if (this.#isAtHand) return this.#take()
-    const { done, value } = await this.#takeInTurn()
+    if (this.#hasBuffered) return this.#take()
+    const { done, value } = await this.#takeQueued()
     return done ? null : value
   }
 
@@ -93,13 +93,13 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
   /** Returns all remaining documents. */
   async toArray(): Promise<T[]> {
     this.#assertRunnable()
-    this.#isDrained = true
+    this.#isDraining = true
     try {
       const result = this.#restOfSlice()
       for (;;) {
         const pulled = this.#pull()
         const slice = pulled instanceof Promise ? await pulled : pulled
-        if (slice === undefined) return answered(result)
+        if (slice === undefined) return deliver(result)
         if (this.#transform === undefined) for (const document of slice) result.push(document as T)
         else for (const document of slice) result.push(this.#transform(document) as T)
       }
@@ -130,8 +130,8 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     this.#assertRunnable()
     return {
       next: async () => {
-        if (this.#isAtHand) return { done: false, value: this.#take() }
-        return this.#takeInTurn()
+        if (this.#hasBuffered) return { done: false, value: this.#take() }
+        return this.#takeQueued()
       },
       return: async () => {
         await this.close()
@@ -163,14 +163,14 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
   }
 
   /** A document is buffered, and no earlier call is waiting for one. */
-  get #isAtHand(): boolean {
+  get #hasBuffered(): boolean {
     return this.#position < this.#slice.length && this.#lastTurn === undefined
   }
 
-  #takeInTurn(): Promise<IteratorResult<T, undefined>> {
+  #takeQueued(): Promise<IteratorResult<T, undefined>> {
     const take = async (): Promise<IteratorResult<T, undefined>> => {
       while (this.#position >= this.#slice.length) {
-        if (!(await this.#fill())) return answered({ done: true, value: undefined })
+        if (!(await this.#fill())) return deliver({ done: true, value: undefined })
       }
       return { done: false, value: this.#take() }
     }
@@ -256,9 +256,9 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     this.#run = run
     // A function in the filter may close the cursor meanwhile.
     const first = run.next()
-    if (!run.isOver && !this.#isDrained) {
-      this.#held = { views: run.views }
-      abandoned.register(this, this.#held, this)
+    if (!run.isOver && !this.#isDraining) {
+      this.#viewsRef = { views: run.views }
+      abandoned.register(this, this.#viewsRef, this)
     }
     return first
   }
@@ -272,9 +272,9 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     this.#phase = 'over'
     this.#run?.close()
     this.#run = undefined
-    if (this.#held === undefined) return
-    this.#held.views = undefined
-    this.#held = undefined
+    if (this.#viewsRef === undefined) return
+    this.#viewsRef.views = undefined
+    this.#viewsRef = undefined
     abandoned.unregister(this)
   }
 }

@@ -47,11 +47,11 @@ export class TablePruning {
   }
 
   /** Returns undefined if the expression does not require a pair of every document. */
-  ask(expression: PairExpression): Promise<Pruned> | undefined {
-    return demandsPairs(expression) ? this.#ask(expression) : undefined
+  prune(expression: PairExpression): Promise<Pruned> | undefined {
+    return requiresPairs(expression) ? this.#prune(expression) : undefined
   }
 
-  async #ask(expression: PairExpression): Promise<Pruned> {
+  async #prune(expression: PairExpression): Promise<Pruned> {
     switch (expression.kind) {
       case 'none':
         return nothing
@@ -59,29 +59,29 @@ export class TablePruning {
       case 'not':
         return unpruned
       case 'bounds':
-        return this.#ask(expression.upper)
+        return this.#prune(expression.upper)
       case 'pair':
       case 'range':
-        return this.#askPairs([pairOf(expression)])
+        return this.#prunePairs([pairOf(expression)])
       case 'and':
-        return this.#askAll(expression.children)
+        return this.#pruneAll(expression.children)
       case 'or':
-        return this.#askAny(expression.children)
+        return this.#pruneAny(expression.children)
     }
   }
 
   /** Pairs are queried together: a table must have all of them. */
-  async #askAll(children: readonly PairExpression[]): Promise<Pruned> {
+  async #pruneAll(children: readonly PairExpression[]): Promise<Pruned> {
     const pairs: Pair[] = []
     const others: PairExpression[] = []
     for (const child of children.map(upperOf)) {
       if (child.kind === 'pair' || child.kind === 'range') pairs.push(pairOf(child))
-      else if (demandsPairs(child)) others.push(child)
+      else if (requiresPairs(child)) others.push(child)
     }
-    let found = pairs.length === 0 ? unpruned : await this.#askPairs(pairs)
+    let found = pairs.length === 0 ? unpruned : await this.#prunePairs(pairs)
     for (const other of others) {
       if (found.ranges.length === 0) break
-      const { ranges, tables, pruned } = await this.#ask(other)
+      const { ranges, tables, pruned } = await this.#prune(other)
       found = {
         ranges: intersect(found.ranges, ranges),
         tables: Math.max(found.tables, tables),
@@ -91,12 +91,12 @@ export class TablePruning {
     return found
   }
 
-  async #askAny(children: readonly PairExpression[]): Promise<Pruned> {
+  async #pruneAny(children: readonly PairExpression[]): Promise<Pruned> {
     let ranges: OrdinalRanges = []
     let tables = 0
     let kept = 0
     for (const child of children) {
-      const found = await this.#ask(child)
+      const found = await this.#prune(child)
       ranges = unite([...ranges, ...found.ranges])
       if (isEveryOrdinal(ranges)) return unpruned
       tables = Math.max(tables, found.tables)
@@ -106,7 +106,7 @@ export class TablePruning {
     return { ranges, tables, pruned: Math.max(0, tables - kept) }
   }
 
-  async #askPairs(pairs: readonly Pair[]): Promise<Pruned> {
+  async #prunePairs(pairs: readonly Pair[]): Promise<Pruned> {
     const { ranges, tables, pruned } = await this.#filters.keyRanges(pairs, {
       prefix: this.#docs.first,
       snapshot: this.#snapshot
@@ -129,7 +129,7 @@ function pairOf(expression: Extract<PairExpression, { kind: 'pair' | 'range' }>)
 }
 
 /** Whether every document in the upper bound has some pair of the expression, so that filters can exclude tables. */
-function demandsPairs(expression: PairExpression): boolean {
+function requiresPairs(expression: PairExpression): boolean {
   switch (expression.kind) {
     case 'none':
     case 'pair':
@@ -139,10 +139,10 @@ function demandsPairs(expression: PairExpression): boolean {
     case 'not':
       return false
     case 'bounds':
-      return demandsPairs(expression.upper)
+      return requiresPairs(expression.upper)
     case 'and':
-      return expression.children.some(demandsPairs)
+      return expression.children.some(requiresPairs)
     case 'or':
-      return expression.children.length <= maxBranches && expression.children.every(demandsPairs)
+      return expression.children.length <= maxBranches && expression.children.every(requiresPairs)
   }
 }

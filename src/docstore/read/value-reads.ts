@@ -5,7 +5,7 @@
 import type { PairExpression, ValuePair } from '../../model/pairs.ts'
 import { ValueBounds } from '../../query/value-bounds.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
-import { type Candidates, inOrder, ofCertain } from './candidates.ts'
+import { allCandidates, type Candidates, certainCandidate } from './candidates.ts'
 import { confirm } from './confirm.ts'
 import { Confirmer, type Match } from './confirmer.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
@@ -23,12 +23,12 @@ export function boundsOfValues(
   find: CompiledFind,
   components: readonly string[]
 ): ValueBounds | undefined {
-  if (execution.view.index.values === undefined || !isAskedOfSegments(execution, find)) return undefined
+  if (execution.view.index.values === undefined || !canEvaluateSegments(execution, find)) return undefined
   return ValueBounds.of(components)
 }
 
 /** Whether segments can be queried with the filter combined with other expressions, one after the other. */
-export function isAskedOfSegments({ plan, declared }: Execution, { hint }: CompiledFind): boolean {
+export function canEvaluateSegments({ plan, declared }: Execution, { hint }: CompiledFind): boolean {
   if (declared !== undefined || plan.kind === 'ids' || hint === 'scan') return false
   return termsOf(plan.bounds) <= maxTerms
 }
@@ -48,7 +48,7 @@ export function* forEachSegment(
     i += skipped
     if (i === index.segmentCount) break
     const matches = yield* wait(index.evaluate(i, filter, 0))
-    meter.seeSegment(matches)
+    meter.countSegment(matches)
     yield* pauseIfDue(execution)
     if (matches.upperCount > 0) yield* visit(i, matches)
   }
@@ -67,7 +67,7 @@ export function* knownValues(
 }
 
 /** Evaluates an expression on a segment. @param listed see IndexView.evaluate() */
-export function* ask(
+export function* evaluateOn(
   execution: Execution,
   segment: number,
   expression: PairExpression,
@@ -79,12 +79,12 @@ export function* ask(
 }
 
 /** Like ask(), but only for the counts and the first certain document. */
-export function askCounts(
+export function evaluateCounts(
   execution: Execution,
   segment: number,
   expression: PairExpression
 ): Waiting<SegmentCandidates> {
-  return ask(execution, segment, expression, 1)
+  return evaluateOn(execution, segment, expression, 1)
 }
 
 /** Confirms and visits the candidates of a segment. */
@@ -93,7 +93,7 @@ export function* readAll(
   segment: SegmentCandidates,
   visit: (match: Match) => void
 ): Waiting<void> {
-  yield* readSome(execution, inOrder(segment, false), segment, visit)
+  yield* readSome(execution, allCandidates(segment, false), segment, visit)
 }
 
 /** Visits the first certain candidate. REQUIRES: there is one */
@@ -102,7 +102,7 @@ export function* readFirst(
   segment: SegmentCandidates,
   visit: (match: Match) => void
 ): Waiting<void> {
-  yield* readSome(execution, ofCertain(firstCertain(segment)), segment, visit)
+  yield* readSome(execution, certainCandidate(firstCertain(segment)), segment, visit)
 }
 
 /** REQUIRES: there is a certain candidate */

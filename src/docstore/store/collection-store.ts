@@ -11,7 +11,7 @@ import type { Document } from '../../model/types.ts'
 import type { DocumentSource, IndexStore, IndexView, IndexWrite } from '../../sharded-bloom/document-index.ts'
 import type { StoredRun } from '../../sharded-bloom/stored-source.ts'
 import { DocumentCache } from '../documents/document-cache.ts'
-import type { DocumentRoom } from '../documents/document-room.ts'
+import type { DocumentCacheBudget } from '../documents/document-cache-budget.ts'
 import { decodeRecord } from '../documents/record.ts'
 import { commitFailed } from '../errors.ts'
 import type { ReversibleIds } from '../ids/reversible-ids.ts'
@@ -23,24 +23,24 @@ import { type PairFilters, TablePruning } from '../read/table-pruning.ts'
 import { type CollectionState, WriteBatch } from '../write/write-batch.ts'
 import { IdTable, maxKeysReadSync } from './id-table.ts'
 import { IndexRecords } from './index-records.ts'
-import { KeptIndexRecords } from './kept-index-records.ts'
 import { Area } from './layout.ts'
 import { decodeLoad, loadKeys, withLoad } from './load-records.ts'
+import { OverlayIndexRecords } from './overlay-index-records.ts'
 import { accessTo, type StoreAccess, type TextReadOptions } from './store-access.ts'
-import { orFail, rethrow } from './store-errors.ts'
+import { rethrow, wrapStoreErrors } from './store-errors.ts'
 import { runsOfReader, runsOfScan, storedDocument } from './stored-runs.ts'
 
 const textOptions: TextReadOptions = { keyEncoding: 'view', valueEncoding: 'utf8' }
 
 /** How a collection uses its store. */
-interface StoreUse {
+interface CollectionStoreOptions {
   readonly sync: boolean
   readonly readOnly: boolean
   readonly filters: PairFilters | undefined
   /** undefined with an id table. */
   readonly ids?: ReversibleIds | undefined
   /** Memory for cached decoded documents. */
-  readonly documentRoom: DocumentRoom
+  readonly cacheBudget: DocumentCacheBudget
 }
 
 /** Bytes of keys fetched at a time; classic-level's default of 16 KiB needs many more calls. */
@@ -67,7 +67,7 @@ export class CollectionStore {
   readonly indexStore: IndexStore
   readonly #records: IndexRecords
 
-  constructor(store: Store, number: number, stateKey: Uint8Array, options: StoreUse) {
+  constructor(store: Store, number: number, stateKey: Uint8Array, options: CollectionStoreOptions) {
     this.#store = store
     this.#access = accessTo(store)
     this.#docs = new Area(`${number}.docs`)
@@ -76,7 +76,7 @@ export class CollectionStore {
     this.#sync = options.sync
     this.#readOnly = options.readOnly
     this.#filters = options.filters
-    this.cache = new DocumentCache(options.documentRoom)
+    this.cache = new DocumentCache(options.cacheBudget)
     this.ids = options.ids
     // Declared in its manifest, but not in abstract-level's type of it.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
@@ -86,7 +86,7 @@ export class CollectionStore {
       write: (operations) => this.#writeIndex(operations),
       assertWritable: () => this.#assertWritable()
     })
-    this.indexStore = options.readOnly ? new KeptIndexRecords(this.#records) : this.#records
+    this.indexStore = options.readOnly ? new OverlayIndexRecords(this.#records) : this.#records
   }
 
   /** Whether the store has filters that tell which of its tables may have a pair. */
@@ -111,12 +111,12 @@ export class CollectionStore {
   }
 
   snapshot(): AbstractSnapshot {
-    return orFail(() => this.#store.snapshot())
+    return wrapStoreErrors(() => this.#store.snapshot())
   }
 
   /** REQUIRES: canReadSync. */
   record(ordinal: number, options: TextReadOptions): string | undefined {
-    return orFail(() => this.#readText(this.#docs.passingOrdinalKey(ordinal), options))
+    return wrapStoreErrors(() => this.#readText(this.#docs.scratchOrdinalKey(ordinal), options))
   }
 
   records(ordinals: readonly number[], options: TextReadOptions): Promise<(string | undefined)[]> {
@@ -138,7 +138,7 @@ export class CollectionStore {
   }
 
   /** Whether documents with these encoded `_id`s are stored. */
-  areThere(keys: readonly Uint8Array[]): boolean[] | Promise<boolean[]> {
+  contains(keys: readonly Uint8Array[]): boolean[] | Promise<boolean[]> {
     const ordinals = this.ordinalsOf(keys, textOptions)
     if (ordinals instanceof Promise) return ordinals.then((found) => found.map(isDefined))
     if (this.ids === undefined) return ordinals.map(isDefined)
@@ -180,7 +180,7 @@ export class CollectionStore {
     const range = { gte: docs.ordinalKey(from), lt: docs.ordinalKey(to), reverse, snapshot, expectedBytes }
     const ordinalOf = (key: Uint8Array, start: number, end: number): number => docs.ordinalOf(key, start, end)
     return new DocumentScan(
-      orFail(() => scanBytes(range)),
+      wrapStoreErrors(() => scanBytes(range)),
       ordinalOf
     )
   }

@@ -2,7 +2,7 @@
 import type { Store } from '../options.ts'
 import type { Area } from './layout.ts'
 import type { TextReadOptions } from './store-access.ts'
-import { orFail, rethrow } from './store-errors.ts'
+import { rethrow, wrapStoreErrors } from './store-errors.ts'
 
 type ReadText = (key: Uint8Array, options: TextReadOptions) => string | undefined
 
@@ -29,7 +29,7 @@ export class IdTable {
   ): (number | undefined)[] | Promise<(number | undefined)[]> {
     const readText = this.#readText
     if (readText !== undefined && keys.length <= maxKeysReadSync) {
-      return orFail(() => keys.map((key) => toOrdinal(readText(this.area.key(key), options))))
+      return wrapStoreErrors(() => keys.map((key) => toOrdinal(readText(this.area.key(key), options))))
     }
     const prefixed = keys.map((key) => this.area.key(key))
     return this.#store
@@ -55,7 +55,7 @@ export class IdTable {
    */
   async greatest(): Promise<Uint8Array | undefined> {
     const range = { gte: this.area.first, lt: this.area.end, reverse: true, limit: 1, keyEncoding: 'view' } as const
-    const [key] = await orFail(() => this.#store.keys<Uint8Array>(range))
+    const [key] = await wrapStoreErrors(() => this.#store.keys<Uint8Array>(range))
       .all()
       .catch(rethrow)
     return key === undefined ? undefined : this.area.suffix(key).slice()

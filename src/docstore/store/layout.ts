@@ -50,7 +50,7 @@ export class Area {
   }
 
   /** Like ordinalKey(), in memory that the next call reuses: for synchronous reads only. */
-  passingOrdinalKey(ordinal: number): Uint8Array {
+  scratchOrdinalKey(ordinal: number): Uint8Array {
     return writeOrdinal(this.#scratch, this.first.length, ordinal)
   }
 
@@ -71,11 +71,11 @@ export class Area {
   }
 }
 
-const passingSuffix = new Uint8Array(ordinalBytes)
+const scratchSuffix = new Uint8Array(ordinalBytes)
 
 /** Returns the part of an ordinal's key after the prefix, in memory that the next call reuses. */
 export function ordinalSuffix(ordinal: number): Uint8Array {
-  return writeOrdinal(passingSuffix, 0, ordinal)
+  return writeOrdinal(scratchSuffix, 0, ordinal)
 }
 
 /** Writes the part of an ordinal's key after the prefix to key[at, …). */

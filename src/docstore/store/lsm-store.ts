@@ -19,7 +19,7 @@ const partitionDepth = 1
  */
 const filterBits = 2 ** 19
 
-export function keepsFilters({ values = false }: LsmTuning = {}): boolean {
+export function hasValueFilters({ values = false }: LsmTuning = {}): boolean {
   return values !== false
 }
 

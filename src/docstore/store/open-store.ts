@@ -13,7 +13,7 @@ import { shown } from '../../model/invalid-option.ts'
 import type { OpenOptions, Store, StoreName } from '../options.ts'
 import type { PairFilters } from '../read/table-pruning.ts'
 import { assertPath, pathOfUrl } from './location.ts'
-import { keepsFilters, lsmOptions } from './lsm-store.ts'
+import { hasValueFilters, lsmOptions } from './lsm-store.ts'
 
 export interface OpenedStore {
   readonly store: Store
@@ -24,7 +24,7 @@ export interface OpenedStore {
   /** Value filters over the pairs of documents; undefined if there are none, or if the caller opened the store. */
   readonly filters: PairFilters | undefined
   /** True if the store was opened for reading: writes then go to memory, and are discarded on close. */
-  readonly forgetsWrites: boolean
+  readonly discardsWrites: boolean
   /** Closes what was opened here, and allows the store to be opened again. */
   readonly close: () => Promise<void>
 }
@@ -73,7 +73,7 @@ async function adopt(store: Store): Promise<OpenedStore> {
     name: undefined,
     filters: undefined,
     couldHaveFilters: false,
-    forgetsWrites: false,
+    discardsWrites: false,
     close: async () => {
       inUse.delete(store)
     }
@@ -94,7 +94,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   if (wanted === 'memory') {
     const store = await createStore('memory', location, options)
     const close = (): Promise<void> => store.close()
-    return { store, name: wanted, filters: undefined, couldHaveFilters: false, forgetsWrites: false, close }
+    return { store, name: wanted, filters: undefined, couldHaveFilters: false, discardsWrites: false, close }
   }
   assertPath('open()', location)
   // Imported lazily: where there is no file system, databases are opened over a store.
@@ -167,14 +167,14 @@ async function openClaimed(
       const reason = directory === undefined ? ((await unwritableReason(location)) ?? noRoomCode(error)) : undefined
       throw reason === undefined ? error : unwritable(name, location, reason, error)
     }
-    const hasFilters = name === 'lsm' && keepsFilters(options.lsm)
+    const hasFilters = name === 'lsm' && hasValueFilters(options.lsm)
     const filters = hasFilters ? (store as unknown as PairFilters) : undefined
     return {
       store,
       name,
       filters,
       couldHaveFilters: name === 'lsm',
-      forgetsWrites: directory !== undefined,
+      discardsWrites: directory !== undefined,
       close: () => store.close().finally(leave)
     }
   } catch (error) {

@@ -7,7 +7,7 @@ const digits = new Uint8Array(maxDigits)
 const digitViews = Array.from({ length: maxDigits + 1 }, (_, count) => digits.subarray(maxDigits - count))
 
 /** Returns a whole number in decimal, in memory that the next call overwrites. */
-export function passingDigits(value: number): Uint8Array {
+export function scratchDigits(value: number): Uint8Array {
   let at = maxDigits
   let rest = value
   do {

@@ -55,7 +55,7 @@ export class Snapshots {
    * Read options for the committed state, for reads that end before the next `await`, and so need no snapshot of their
    * own.
    */
-  get passing(): TextReadOptions {
+  get readOptions(): TextReadOptions {
     return this.#pinned?.options ?? this.#latest
   }
 

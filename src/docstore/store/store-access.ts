@@ -46,7 +46,7 @@ export interface ByteRange extends ByteScanOptions {
 }
 
 /** Methods of LsmLevel beyond abstract-level's, as listed in its manifest. */
-interface EncodedWriting {
+interface EncodedWriteStore {
   write(batch: EncodedBatch, options: { readonly sync: boolean }): Promise<void>
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined
   scanBytes(range: ByteRange): ByteScan
@@ -55,7 +55,7 @@ interface EncodedWriting {
 }
 
 export function accessTo(store: Store): StoreAccess {
-  if (!hasEncodedWriting(store))
+  if (!hasEncodedWrites(store))
     return {
       newSink: () => new OperationList(store),
       readsOnThread: false,
@@ -73,7 +73,7 @@ export function accessTo(store: Store): StoreAccess {
   }
 }
 
-function hasEncodedWriting(store: Store): store is Store & EncodedWriting {
+function hasEncodedWrites(store: Store): store is Store & EncodedWriteStore {
   const { additionalMethods } = store.supports
   return (
     additionalMethods?.write === true && additionalMethods.readText === true && additionalMethods.scanBytes === true
@@ -135,12 +135,12 @@ const maxIdle = 2
 
 class EncodedSink implements BatchSink {
   readonly copies = true
-  readonly #store: EncodedWriting
+  readonly #store: EncodedWriteStore
   readonly #idle: EncodedBatch[]
   /** Taken with the first operation, so that an unused sink takes no memory out of the pool. */
   #taken: EncodedBatch | undefined
 
-  constructor(store: EncodedWriting, idle: EncodedBatch[]) {
+  constructor(store: EncodedWriteStore, idle: EncodedBatch[]) {
     this.#store = store
     this.#idle = idle
   }
@@ -154,7 +154,7 @@ class EncodedSink implements BatchSink {
   }
 
   putText(prefix: Uint8Array, key: Uint8Array, text: string): void {
-    this.#batch.put(key, encodePassing(text), prefix)
+    this.#batch.put(key, encodeToScratch(text), prefix)
   }
 
   del(prefix: Uint8Array, key: Uint8Array): void {
@@ -185,16 +185,16 @@ function concat(prefix: Uint8Array, key: Uint8Array): Uint8Array {
 
 const encoder = new TextEncoder()
 /** UTF-8 of the most recently encoded text. */
-let passing = new Uint8Array(1024)
+let scratch = new Uint8Array(1024)
 
 /** Returns UTF-8 in memory that the next call overwrites. */
-function encodePassing(text: string): Uint8Array {
+function encodeToScratch(text: string): Uint8Array {
   // A UTF-16 unit takes three bytes at most.
-  if (text.length * 3 > passing.length) passing = new Uint8Array(text.length * 3)
-  const { written } = encoder.encodeInto(text, passing)
-  const bytes = passing.subarray(0, written)
-  if (passing.length > maxPassingBytes) passing = new Uint8Array(1024)
+  if (text.length * 3 > scratch.length) scratch = new Uint8Array(text.length * 3)
+  const { written } = encoder.encodeInto(text, scratch)
+  const bytes = scratch.subarray(0, written)
+  if (scratch.length > maxScratchBytes) scratch = new Uint8Array(1024)
   return bytes
 }
 
-const maxPassingBytes = 1024 * 1024
+const maxScratchBytes = 1024 * 1024

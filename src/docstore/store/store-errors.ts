@@ -2,7 +2,7 @@
 import { fromStore } from '../errors.ts'
 
 /** Runs a read of the store. @throws PetalError for an error of the store */
-export function orFail<T>(read: () => T): T {
+export function wrapStoreErrors<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {

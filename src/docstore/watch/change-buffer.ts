@@ -7,11 +7,11 @@
  * 3. The buffer stays within its budget, or holds one change; a change that would exceed it empties the buffer and
  *    fails the stream.
  */
-import { bytesOf, type Change, eventOf, keptFor, type Wants } from './change.ts'
+import { bytesOf, type Change, eventOf, type FullDocumentFlags, trimFor } from './change.ts'
 import { historyLost } from './errors.ts'
 import type { Pipeline } from './pipeline.ts'
 
-export interface BufferSettings extends Wants {
+export interface BufferSettings extends FullDocumentFlags {
   readonly collection: string
   readonly pipeline: Pipeline
   readonly maxBufferedBytes: number
@@ -48,7 +48,7 @@ export class ChangeBuffer {
   put(change: Change): void {
     if (!this.isOpen) return
     const { collection, pipeline, maxBufferedBytes } = this.settings
-    const kept = keptFor(this.settings, change)
+    const kept = trimFor(this.settings, change)
     try {
       if (pipeline.admits?.(eventOf(kept, collection, this.settings)) === false) return
     } catch (error) {
@@ -79,7 +79,7 @@ export class ChangeBuffer {
   }
 
   /** Resolves when there may be a change to take, or when the stream has ended. */
-  arrival(): Promise<void> {
+  waitForChange(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
@@ -90,7 +90,7 @@ export class ChangeBuffer {
 
   /** Like end(), but discards buffered changes. */
   discard(): void {
-    this.#letGo()
+    this.#clear()
     this.#end('ended')
   }
 
@@ -98,7 +98,7 @@ export class ChangeBuffer {
   fail(error: unknown): void {
     if (!this.isOpen) return
     this.#failure = error
-    this.#letGo()
+    this.#clear()
     this.#end('failed')
   }
 
@@ -109,7 +109,7 @@ export class ChangeBuffer {
     this.#wake()
   }
 
-  #letGo(): void {
+  #clear(): void {
     this.#changes = []
     this.#first = 0
     this.#bytes = 0

@@ -8,12 +8,12 @@
 import type { ChangeBuffer } from './change-buffer.ts'
 import { nextEventTime } from './event-clock.ts'
 
-const nobody: readonly ChangeBuffer[] = []
+const noStreams: readonly ChangeBuffer[] = []
 
 export class ChangeFeed {
   readonly collection: string
   /** Never mutated, only replaced. */
-  #streams = nobody
+  #streams = noStreams
 
   constructor(collection: string) {
     this.collection = collection

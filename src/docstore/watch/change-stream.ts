@@ -6,7 +6,7 @@
  * 2. An event belongs to the caller: no mutable part of it is shared.
  */
 import { AbortedError, throwIfAborted } from '../../model/errors.ts'
-import { answered } from '../../model/time-slice.ts'
+import { deliver } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { assertOptions } from '../option-checks.ts'
 import { eventOf } from './change.ts'
@@ -81,7 +81,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
 
   /** Returns the next event if there already is one, or null. @throws as next(), except for a closed stream */
   async tryNext(): Promise<E | null> {
-    return answered(this.#take() ?? null)
+    return deliver(this.#take() ?? null)
   }
 
   /**
@@ -92,7 +92,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     for (;;) {
       this.#found = this.#take()
       if (this.#found !== undefined || !this.#buffer.isOpen) return this.#found !== undefined
-      await this.#buffer.arrival()
+      await this.#buffer.waitForChange()
     }
   }
 
@@ -124,7 +124,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     for (;;) {
       const event = this.#take()
       if (event !== undefined || !this.#buffer.isOpen) return event
-      await this.#buffer.arrival()
+      await this.#buffer.waitForChange()
     }
   }
 

@@ -30,26 +30,28 @@ type CollectionChange =
 export type Change = DocumentChange | CollectionChange
 
 /** Which full documents the events include. */
-export interface Wants {
+export interface FullDocumentFlags {
   /** For updates, the document after the change. */
   readonly fullDocument: boolean
   readonly beforeChange: boolean
 }
 
 /** Approximate size of an event apart from its records. */
-const bytesBeside = 200
+const overheadBytes = 200
 
 export function bytesOf(change: Change): number {
-  return isOfDocument(change) ? bytesBeside + (change.before?.length ?? 0) + (change.after?.length ?? 0) : bytesBeside
+  return isDocumentChange(change)
+    ? overheadBytes + (change.before?.length ?? 0) + (change.after?.length ?? 0)
+    : overheadBytes
 }
 
 /** Returns the change without parts that this consumer does not receive. */
-export function keptFor(wants: Wants, change: Change): Change {
-  if (wants.beforeChange || change.kind === 'update' || !isOfDocument(change)) return change
+export function trimFor(wants: FullDocumentFlags, change: Change): Change {
+  if (wants.beforeChange || change.kind === 'update' || !isDocumentChange(change)) return change
   return change.before === undefined ? change : { ...change, before: undefined }
 }
 
-function isOfDocument(change: Change): change is DocumentChange {
+function isDocumentChange(change: Change): change is DocumentChange {
   return change.kind !== 'drop' && change.kind !== 'rename' && change.kind !== 'invalidate'
 }
 
@@ -57,7 +59,7 @@ function isOfDocument(change: Change): change is DocumentChange {
  * Returns the event of a change. Its fields are computed when read, so that a filter on the type alone decodes nothing;
  * `{ ...event }` computes them all.
  */
-export function eventOf(change: Change, coll: string, wants: Wants): Document {
+export function eventOf(change: Change, coll: string, wants: FullDocumentFlags): Document {
   const { kind, time } = change
   const event: Document = {
     _id: tokenOf(time),
@@ -67,7 +69,7 @@ export function eventOf(change: Change, coll: string, wants: Wants): Document {
   }
   if (kind !== 'invalidate') event.ns = { coll }
   if (change.kind === 'rename') event.to = { coll: change.to }
-  if (!isOfDocument(change)) return event
+  if (!isDocumentChange(change)) return event
   const { before, after, id } = change
   let decoded: Document | undefined
   const documentAfter = (): Document => {
@@ -75,19 +77,19 @@ export function eventOf(change: Change, coll: string, wants: Wants): Document {
     return decoded
   }
   // An _id may be an object, which must not be shared with the document or with other streams.
-  later(event, 'documentKey', () => ({ _id: cloneValue(kind === 'delete' ? id : documentAfter()._id) }))
+  defineLazy(event, 'documentKey', () => ({ _id: cloneValue(kind === 'delete' ? id : documentAfter()._id) }))
   if (kind === 'update') {
-    later(event, 'updateDescription', () => describeUpdate(decodeRecord(before ?? ''), documentAfter()))
+    defineLazy(event, 'updateDescription', () => describeUpdate(decodeRecord(before ?? ''), documentAfter()))
   }
   if (kind === 'insert' || kind === 'replace' || (kind === 'update' && wants.fullDocument)) {
-    later(event, 'fullDocument', documentAfter)
+    defineLazy(event, 'fullDocument', documentAfter)
   }
   if (wants.beforeChange && before !== undefined) {
-    later(event, 'fullDocumentBeforeChange', () => decodeRecord(before))
+    defineLazy(event, 'fullDocumentBeforeChange', () => decodeRecord(before))
   }
   return event
 }
 
-function later(event: Document, key: string, make: () => unknown): void {
+function defineLazy(event: Document, key: string, make: () => unknown): void {
   Object.defineProperty(event, key, { enumerable: true, configurable: true, get: make })
 }

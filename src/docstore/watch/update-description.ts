@@ -37,9 +37,9 @@ function describeObject(prefix: string, before: Document, after: Document, into:
 
 function describeValue(path: string, before: unknown, after: unknown, into: UpdateDescription): void {
   if (isIdentical(before, after)) return
-  if (isPlainObject(before) && isPlainObject(after) && isToldByField(before, after)) {
+  if (isPlainObject(before) && isPlainObject(after) && canDescribeByField(before, after)) {
     describeObject(`${path}.`, before, after, into)
-  } else if (Array.isArray(before) && Array.isArray(after) && isToldByElement(before, after)) {
+  } else if (Array.isArray(before) && Array.isArray(after) && canDescribeByElement(before, after)) {
     if (after.length < before.length) into.truncatedArrays.push({ field: path, newSize: after.length })
     for (let i = 0; i < after.length; i++) {
       const element = `${path}.${i}`
@@ -50,7 +50,7 @@ function describeValue(path: string, before: unknown, after: unknown, into: Upda
 }
 
 /** Whether setting and removing individual fields yields the same key order. */
-function isToldByField(before: Document, after: Document): boolean {
+function canDescribeByField(before: Document, after: Document): boolean {
   const keys = Object.keys(after)
   const kept = Object.keys(before).filter((key) => Object.hasOwn(after, key))
   return [...Object.keys(before), ...keys].every(isPlainKey) && kept.every((key, i) => key === keys[i])
@@ -60,7 +60,7 @@ function isToldByField(before: Document, after: Document): boolean {
  * Whether most elements stayed the same. An insertion at the front moves all others; then the whole array is the
  * shorter description.
  */
-function isToldByElement(before: readonly unknown[], after: readonly unknown[]): boolean {
+function canDescribeByElement(before: readonly unknown[], after: readonly unknown[]): boolean {
   let changed = 0
   for (let i = 0; i < after.length; i++) if (i >= before.length || !isIdentical(before[i], after[i])) changed++
   return changed <= after.length / 2

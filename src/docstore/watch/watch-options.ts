@@ -2,7 +2,7 @@
 import { PetalError } from '../../model/errors.ts'
 import type { Known } from '../known-options.ts'
 import { wholeNumber } from '../option-checks.ts'
-import type { Wants } from './change.ts'
+import type { FullDocumentFlags } from './change.ts'
 import { cannotResume } from './errors.ts'
 
 /** Options of a change stream. */
@@ -44,7 +44,7 @@ const resuming = ['resumeAfter', 'startAfter', 'startAtOperationTime']
 const defaultBufferedBytes = 16 * 1024 * 1024
 
 /** @throws PetalError BadValue; CommandNotSupported for options that resume from earlier events */
-export function checkWatch(options: ChangeStreamOptions): Wants & { readonly maxBufferedBytes: number } {
+export function checkWatch(options: ChangeStreamOptions): FullDocumentFlags & { readonly maxBufferedBytes: number } {
   for (const option of resuming) {
     const value = (options as Readonly<Record<string, unknown>>)[option]
     if (value !== undefined && value !== null) throw cannotResume(option)

@@ -18,7 +18,7 @@ import { IndexedRecords } from '../documents/indexed-records.ts'
 import type { JsonRecord } from '../documents/json-record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { utf8Bytes } from '../documents/stored-form.ts'
-import { commitFailed, fellWithAnother } from '../errors.ts'
+import { commitFailed, previousCommitFailed } from '../errors.ts'
 import type { DeclaredIndexes } from '../indexes/declared-indexes.ts'
 import type { AdmittedEntries } from '../indexes/entry-writes.ts'
 import type { Match } from '../read/confirmer.ts'
@@ -27,7 +27,7 @@ import { loadKey, withLoad } from '../store/load-records.ts'
 import type { SharedSnapshot, Snapshots } from '../store/snapshots.ts'
 import type { CommitKind } from '../watch/change.ts'
 import type { ChangeFeed } from '../watch/change-feed.ts'
-import { tellCommit } from '../watch/commit-telling.ts'
+import { notifyStreams } from '../watch/notify-streams.ts'
 import { admissionTo, type Commit } from './commit.ts'
 import type { CollectionState } from './write-batch.ts'
 
@@ -46,7 +46,7 @@ export class Committer {
   readonly #feed: ChangeFeed
   readonly #records: IndexedRecords
   /** For batches that copy records. */
-  readonly #passingArena = new RecordArena('passing')
+  readonly #transientArena = new RecordArena('transient')
   #state: CollectionState
   #nextVersion: number
   /** Keys of load records that `#state` already includes, but the stored state does not. */
@@ -55,7 +55,7 @@ export class Committer {
   nextId: number | undefined
   /** Called with the number of documents a commit has deleted or replaced, once the index has been updated. */
   onDeletions: ((count: number) => void) | undefined
-  #underWay: Promise<void> = Promise.resolve()
+  #inFlight: Promise<void> = Promise.resolve()
   #failures = 0
   /** The error of the last failed commit. */
   #failure: unknown
@@ -112,7 +112,7 @@ export class Committer {
     return {
       kind,
       batch,
-      arena: batch.copies ? this.#passingArena : new RecordArena('kept'),
+      arena: batch.copies ? this.#transientArena : new RecordArena('kept'),
       entries: this.#declared.begin(),
       added: [],
       placed: this.#store.ids === undefined ? undefined : [],
@@ -162,14 +162,14 @@ export class Committer {
     const admission = admissionTo(commit, old.ordinal)
     const record = this.#records.replace(this.#nextVersion, old, document, commit.arena, admission?.admit)
     if (record === undefined) return false
-    this.#end(commit, old)
+    this.#delete(commit, old)
     this.#put(commit, record, id, admission?.admitted)
     return true
   }
 
   remove(commit: Commit, old: Match, id: Uint8Array): void {
     commit.batch.deleteId(id)
-    this.#end(commit, old)
+    this.#delete(commit, old)
     commit.documents--
   }
 
@@ -182,7 +182,7 @@ export class Committer {
     if (commit.batch.isEmpty) return
     if (commit.failuresBefore !== this.#failures) {
       this.abandon(commit)
-      throw fellWithAnother(this.#failure)
+      throw previousCommitFailed(this.#failure)
     }
     const state: CollectionState = {
       nextOrdinal: this.#nextVersion,
@@ -195,9 +195,9 @@ export class Committer {
     for (const key of loads) commit.batch.putIndexRecord({ key, value: undefined })
     // Added documents are above the limit of every view, unless ordinals are computed.
     if (commit.removed.length > 0 || this.#store.ids !== undefined) this.#snapshots.pin()
-    this.#declared.started(commit.entries)
+    this.#declared.commitStarted(commit.entries)
     commit.done = this.#write(commit, state, loads)
-    this.#underWay = commit.done.catch(ignore)
+    this.#inFlight = commit.done.catch(ignore)
   }
 
   /** Reserves the next `count` ordinals for documents that load() may store. */
@@ -236,7 +236,7 @@ export class Committer {
     const { streams } = this.#feed
     if (streams.length === 0) return true
     const ordinalsAfter = Array.from({ length: documents }, (_, i) => firstOrdinal + i)
-    await tellCommit({ kind: 'insert', ordinalsBefore: [], ordinalsAfter }, this.#store, undefined, streams)
+    await notifyStreams({ kind: 'insert', ordinalsBefore: [], ordinalsAfter }, this.#store, undefined, streams)
     return true
   }
 
@@ -257,7 +257,7 @@ export class Committer {
 
   /** Resolves when no commit is in flight. */
   settle(): Promise<void> {
-    return this.#underWay
+    return this.#inFlight
   }
 
   /** Returns the ordinal of the next version. REQUIRES: the `_id` was checked. */
@@ -280,10 +280,10 @@ export class Committer {
     commit.documentBytes += typeof record === 'string' ? utf8Bytes(record) : record.length
   }
 
-  #end(commit: Commit, { ordinal, record }: Match): void {
+  #delete(commit: Commit, { ordinal, record }: Match): void {
     commit.batch.deleteDocument(ordinal)
     commit.batch.putIndexRecord(this.#index.removal(ordinal))
-    commit.entries?.end(commit.batch, ordinal, record)
+    commit.entries?.remove(commit.batch, ordinal, record)
     commit.removed.push(ordinal)
     commit.documentBytes -= utf8Bytes(record)
   }
@@ -306,13 +306,13 @@ export class Committer {
       this.abandon(commit)
       throw commitFailed(error)
     } finally {
-      this.#declared.ended()
+      this.#declared.commitEnded()
       this.#snapshots.unpin()
     }
     if (watching.length === 0) return
     // The next batch waits, so that the records of this one can still be read.
     const { kind, added, placed = added, removed } = commit
-    await tellCommit({ kind, ordinalsBefore: removed, ordinalsAfter: placed }, this.#store, before, watching)
+    await notifyStreams({ kind, ordinalsBefore: removed, ordinalsAfter: placed }, this.#store, before, watching)
   }
 }
 

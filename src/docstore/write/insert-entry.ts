@@ -3,7 +3,7 @@ import { PetalError } from '../../model/errors.ts'
 import { checkId, encodeKey } from '../../model/key.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { JsonRecord } from '../documents/json-record.ts'
-import { countId, ensureId, storedForm, unreadable } from '../documents/stored-form.ts'
+import { assignId, ensureId, storedForm, unreadable } from '../documents/stored-form.ts'
 import type { ReversibleIds } from '../ids/reversible-ids.ts'
 import { compareBytes } from '../store/layout.ts'
 import type { Commit } from './commit.ts'
@@ -59,7 +59,7 @@ function entryOf(document: Entry['document'], id: unknown, ids: ReversibleIds | 
 export function withId(document: Document, ids: ReversibleIds | undefined, { nextId }: IdCounter): Document {
   try {
     if (ids === undefined) ensureId(document)
-    else countId(document, nextId ?? ids.header.from)
+    else assignId(document, nextId ?? ids.header.from)
     return storedForm(document)
   } catch (cause) {
     throw unreadable(cause)
@@ -81,12 +81,12 @@ export function assertSameId({ _id }: Document, { id, key }: Entry): void {
 
 /** Preloads what the document's unique keys have to be compared with, for stores that cannot be read synchronously. */
 export async function loadEntries({ entries }: Commit, { document }: Entry): Promise<void> {
-  const written = document instanceof JsonRecord ? parsedOrNone(document) : document
+  const written = document instanceof JsonRecord ? tryParse(document) : document
   if (written !== undefined) await entries?.load([written])
 }
 
 /** Invalid JSON is rejected later, when it is added. */
-function parsedOrNone(json: JsonRecord): Document | undefined {
+function tryParse(json: JsonRecord): Document | undefined {
   try {
     return json.parse()
   } catch (error) {

@@ -5,13 +5,13 @@
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import { checkThreads, knownThreads, type ThreadsOption } from '../bulk/threads-option.ts'
-import type { Closing } from '../closing.ts'
+import type { CloseSignal } from '../close-signal.ts'
 import type { Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean, assertOptions } from '../option-checks.ts'
 import type { InsertManyResult } from '../results.ts'
-import { ManyInserts } from './many-inserts.ts'
-import { patiently } from './patient-source.ts'
+import { withIdlePause } from './idle-source.ts'
+import { InsertManyRun } from './insert-many-run.ts'
 import { SourceEnd } from './source-end.ts'
 
 export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
@@ -39,9 +39,9 @@ export async function insertMany(
   collection: OpenCollection,
   source: DocumentSource,
   options: InsertManyOptions,
-  closing: Closing
+  closing: CloseSignal
 ): Promise<InsertManyResult> {
-  const inserts = new ManyInserts(collection, options, Array.isArray(source) ? source.length : undefined)
+  const inserts = new InsertManyRun(collection, options, Array.isArray(source) ? source.length : undefined)
   try {
     try {
       await takeAll(source, inserts, options.signal, closing)
@@ -63,9 +63,9 @@ export async function insertMany(
  */
 async function takeAll(
   source: DocumentSource,
-  inserts: ManyInserts,
+  inserts: InsertManyRun,
   signal: AbortSignal | undefined,
-  closing: Closing
+  closing: CloseSignal
 ): Promise<void> {
   // Two loops: `for await` over a plain array would cost a turn of the microtask queue per document.
   if (isIterable(source)) {
@@ -77,7 +77,7 @@ async function takeAll(
   } else if (isAsyncIterable(source)) {
     const end = new SourceEnd(signal, closing)
     try {
-      for await (const document of patiently(source, inserts, end)) if (await inserts.take(document)) return
+      for await (const document of withIdlePause(source, inserts, end)) if (await inserts.take(document)) return
     } finally {
       end.release()
     }

@@ -14,7 +14,7 @@ import { PendingIds } from './pending-ids.ts'
 /** Below every encoded `_id`. */
 const noId = new Uint8Array(0)
 /** Ids of a load that are looked up before yielding to the event loop. */
-const idsPerLook = 500
+const idsPerLookup = 500
 
 export class KnownIds {
   readonly #store: CollectionStore
@@ -68,7 +68,7 @@ export class KnownIds {
     // Checked before querying the store: a batch now in flight may be applied, and no longer be pending, by the time
     // the store answers, and yet too late to be part of its answer.
     for (const entry of asked) if (this.#isPending(entry.key)) found.add(entry)
-    const looking = this.#store.areThere(asked.map(({ key }) => key))
+    const looking = this.#store.contains(asked.map(({ key }) => key))
     const areThere = looking instanceof Promise ? await looking : looking
     asked.forEach((entry, i) => {
       if (areThere[i]) found.add(entry)
@@ -81,12 +81,12 @@ export class KnownIds {
     if (this.isGreatest(ids.smallest)) return false
     let run: Uint8Array[] = []
     const look = async (): Promise<boolean> => {
-      const areThere = await this.#store.areThere(run)
+      const areThere = await this.#store.contains(run)
       run = []
       await nextTurn()
       return areThere.includes(true)
     }
-    for (const key of keysOf(ids)) if (run.push(key) === idsPerLook && (await look())) return true
+    for (const key of keysOf(ids)) if (run.push(key) === idsPerLookup && (await look())) return true
     return run.length > 0 && look()
   }
 

@@ -12,7 +12,7 @@ import type { Merge } from '../../aggregate/stage.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { splitPath } from '../../model/path.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { allOf, type Filter } from '../../query/ast.ts'
 import { compileNormalForm } from '../../query/filter.ts'
@@ -89,7 +89,7 @@ class MergeRun {
         const match = key === undefined ? undefined : matches.get(key)
         // Its current version has to be read again.
         if (match !== undefined && this.#changed.has(match.ordinal)) break
-        const turn = breathe(sliceStart)
+        const turn = yieldIfDue(sliceStart)
         sliceStart = turn instanceof Promise ? await turn : turn
         this.#control.check()
         taken++
@@ -163,7 +163,7 @@ class MergeRun {
     const changed = storedForm(withFields(match.document, whenMatched.change(match.document, document)))
     this.#commit ??= committer.begin(whenMatched.kind)
     const commit = this.#commit
-    if (commit.entries?.mustLoad) await commit.entries.load([match.document, changed])
+    if (commit.entries?.needsLoad) await commit.entries.load([match.document, changed])
     if (!committer.replace(commit, match, changed, encodeKey(match.document._id))) return true
     this.#changed.add(match.ordinal)
     if (isFull(commit)) await this.#flush()
@@ -176,7 +176,7 @@ class MergeRun {
     this.#commit = undefined
     this.#inserts = []
     if (commit !== undefined) await this.#collection.committer.run(commit)
-    if (inserts.length > 0) await this.#collection.writer.insertAlone(inserts)
+    if (inserts.length > 0) await this.#collection.writer.insertExclusive(inserts)
   }
 }
 

@@ -8,7 +8,7 @@
  *    MongoDB.
  */
 import { encodeKey } from '../../model/key.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { storedForm } from '../documents/stored-form.ts'
 import { fromStore } from '../errors.ts'
@@ -47,15 +47,15 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
         if (collection.committer.replace(commit, match, changed, encodeKey(match.document._id))) modified++
         matched++
       }
-      if (!commit.entries?.mustLoad) return write()
+      if (!commit.entries?.needsLoad) return write()
       return commit.entries.load([match.document, changed]).then(write)
     })
     if (matched > 0 || request.upsertSeed === undefined) {
       return { matched, modified, upsertedId: null, hasUpserted: false, returned }
     }
-    const inserted = collection.writer.identified(request.change(request.upsertSeed(), { isInsert: true, now }))
+    const inserted = collection.writer.withId(request.change(request.upsertSeed(), { isInsert: true, now }))
     returned = request.returns?.(undefined, inserted)
-    const [upsertedId] = await collection.writer.insertAlone([inserted])
+    const [upsertedId] = await collection.writer.insertExclusive([inserted])
     return { matched, modified, upsertedId, hasUpserted: true, returned }
   })
 }
@@ -74,7 +74,7 @@ export function remove(
         collection.committer.remove(commit, match, encodeKey(match.document._id))
         deleted++
       }
-      if (!commit.entries?.mustLoad) return write()
+      if (!commit.entries?.needsLoad) return write()
       return commit.entries.load([match.document]).then(write)
     })
     return { deleted, returned }
@@ -111,7 +111,7 @@ async function forEachMatch(
       const slice = await advance(matches)
       if (slice === undefined) break
       for (const match of slice) {
-        const turn = breathe(sliceStart)
+        const turn = yieldIfDue(sliceStart)
         sliceStart = turn instanceof Promise ? await turn : turn
         commit ??= committer.begin(kind)
         const visiting = visit(commit, match)

@@ -66,7 +66,7 @@ function compileStages(pipeline: unknown, options: UpdateOptions) {
 }
 
 /** @throws PetalError as compileReplacement() does, and FailedToParse for arrayFilters */
-export function compileWhole(replacement: unknown, options: UpdateOptions): CompiledChange {
+export function compileReplace(replacement: unknown, options: UpdateOptions): CompiledChange {
   assertNoArrayFilters('a replacement', options)
   return { kind: 'replace', change: compileReplacement(replacement) }
 }
@@ -108,7 +108,7 @@ export function findOneAndUpdateRequest(
   assertReturnDocument(options.returnDocument)
   const find = compileFind(required(filter), oneOf(options))
   const isAfter = options.returnDocument === 'after'
-  if (isAfter) refusePositional(options.projection)
+  if (isAfter) assertNotPositional(options.projection)
   const returns: Returns = (before, after) => projected(find, isAfter ? after : before)
   const compiled = compile()
   return { find, ...compiled, upsertSeed: upsertSeed(filter, compiled.kind, options), options, returns }
@@ -147,7 +147,7 @@ function projected({ project }: CompiledFind, document: Document | undefined): D
 }
 
 /** The filter matched the document before the change, so a positional projection cannot apply to the one after. */
-function refusePositional(projection: FindOneAndDeleteOptions['projection']): void {
+function assertNotPositional(projection: FindOneAndDeleteOptions['projection']): void {
   const path = positionalIn(projection ?? {})
   if (path === undefined) return
   const problem = `The positional projection '${path}' is of the document that the filter matched: it cannot be returned 'after'`

@@ -1,6 +1,6 @@
 /** Stops reading a source before its end: when the caller's signal fires, or the database closes. */
 import { AbortedError, PetalError } from '../../model/errors.ts'
-import type { Closing } from '../closing.ts'
+import type { CloseSignal } from '../close-signal.ts'
 
 /** What a wait resolves to when reading stops. */
 export const ended = Symbol('ended')
@@ -11,7 +11,7 @@ export const ended = Symbol('ended')
  */
 export class SourceEnd {
   readonly #signal: AbortSignal | undefined
-  readonly #closing: Closing
+  readonly #closing: CloseSignal
   #error: PetalError | undefined
   #settle: () => void = () => {}
   readonly #onEnd = (): void => {
@@ -19,7 +19,7 @@ export class SourceEnd {
     this.#settle()
   }
 
-  constructor(signal: AbortSignal | undefined, closing: Closing) {
+  constructor(signal: AbortSignal | undefined, closing: CloseSignal) {
     this.#signal = signal
     this.#closing = closing
     signal?.addEventListener('abort', this.#onEnd)

@@ -1,7 +1,7 @@
 /** The operations of one commit: documents, ids, index records and the collection's state, applied atomically. */
 import type { IndexWrite } from '../../sharded-bloom/document-index.ts'
 import { type Area, ordinalSuffix } from '../store/layout.ts'
-import { passingDigits } from '../store/ordinal-digits.ts'
+import { scratchDigits } from '../store/ordinal-digits.ts'
 import type { BatchSink } from '../store/store-access.ts'
 
 /** The state of a collection, written with every commit. */
@@ -65,7 +65,7 @@ export class WriteBatch {
 
   putId(id: Uint8Array, ordinal: number): void {
     if (this.#ids === undefined) return
-    if (this.#sink.copies) this.#sink.put(this.#ids.first, id, passingDigits(ordinal))
+    if (this.#sink.copies) this.#sink.put(this.#ids.first, id, scratchDigits(ordinal))
     else this.#sink.putText(this.#ids.first, id, String(ordinal))
   }
 

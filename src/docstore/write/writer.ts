@@ -11,7 +11,7 @@
  * 3. The index is maintained when nothing else uses it.
  */
 import { PetalError } from '../../model/errors.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { BuiltUnit } from '../bulk/load-unit.ts'
@@ -30,13 +30,13 @@ import { WriteQueue } from './write-queue.ts'
 /**
  * Entries prepared between two checks of the clock; preparation only looks at the `_id`, whatever the document's size.
  */
-const entriesPerLook = 16
+const entriesPerCheck = 16
 /**
  * Characters of records between two checks of the clock, some 0.1 ms, and the overhead counted per record: much of a
  * document may not be in its record.
  */
-const charactersPerLook = 4096
-const charactersBeside = 512
+const charactersPerCheck = 4096
+const overheadCharacters = 512
 /**
  * The clock is checked for each of the first documents of a collection: with cold code they take a hundred times as
  * long.
@@ -74,7 +74,7 @@ export class Writer {
     this.#index = index
     this.#committer = committer
     this.#ids = new KnownIds(store, readGreatestId)
-    index.onMaintenanceDue = async () => this.rest()
+    index.onMaintenanceDue = async () => this.maintainWhenIdle()
   }
 
   /** Inserts one document; resolves with its `_id` when it is committed. */
@@ -105,14 +105,14 @@ export class Writer {
 
   /** Runs a task that reads and writes, with no other write in flight. */
   exclusive<T>(task: () => Promise<T>): Promise<T> {
-    return this.#enqueue(() => this.#alone(task))
+    return this.#enqueue(() => this.#runExclusive(task))
   }
 
   /**
    * Returns the document as insertAlone() would store it. REQUIRES: inside an exclusive task. @throws PetalError
    * BadValue
    */
-  identified(document: Document): Document {
+  withId(document: Document): Document {
     return withId(document, this.#store.ids, this.#committer)
   }
 
@@ -121,7 +121,7 @@ export class Writer {
    * inside an exclusive task.
    * @throws PetalError why a document was rejected; those before it are committed
    */
-  async insertAlone(documents: readonly Document[]): Promise<readonly unknown[]> {
+  async insertExclusive(documents: readonly Document[]): Promise<readonly unknown[]> {
     const { ids, errors, done } = await this.#insert(documents, true)
     await done
     if (errors[0] !== undefined) throw errors[0].error
@@ -134,7 +134,7 @@ export class Writer {
    */
   reserve(count: number): Promise<number | undefined> {
     const reserve = async () => (this.#index.bulk?.mayReserve ? this.#committer.reserve(count) : undefined)
-    return this.#enqueue(() => this.#alone(reserve), false)
+    return this.#enqueue(() => this.#runExclusive(reserve), false)
   }
 
   /**
@@ -152,11 +152,11 @@ export class Writer {
       this.#ids.noteGreatest(built.ids.greatest)
       return true
     }
-    return this.#enqueue(() => this.#alone(load), false)
+    return this.#enqueue(() => this.#runExclusive(load), false)
   }
 
   /** Called when writes pause: does the maintenance that the next insert would otherwise wait for. Never rejects. */
-  async rest(): Promise<void> {
+  async maintainWhenIdle(): Promise<void> {
     if (!this.#isClosed && this.#index.isMaintenanceDue) await this.#maintainLater()
   }
 
@@ -177,41 +177,41 @@ export class Writer {
     await this.#committer.settle()
   }
 
-  async #alone<T>(task: () => Promise<T>): Promise<T> {
+  async #runExclusive<T>(task: () => Promise<T>): Promise<T> {
     await this.#committer.settle()
     return task()
   }
 
-  /** @param addsHere the task may add documents to the index, which has to be ready for them */
-  #enqueue<T>(task: () => Promise<T>, addsHere = true): Promise<T> {
+  /** @param mayAdd the task may add documents to the index, which has to be ready for them */
+  #enqueue<T>(task: () => Promise<T>, mayAdd = true): Promise<T> {
     // Preserves call order: inserts called after this task must not join a group queued before it.
     this.#groups.end()
     if (this.#isClosed) return Promise.reject(notOpen('The database, or the collection,'))
     return this.#queue.run(async () => {
       // Not only when the queue is empty, which may never happen.
-      if (this.#isDue(addsHere)) await this.#maintainAlone()
+      if (this.#isMaintenanceDue(mayAdd)) await this.#maintainExclusive()
       try {
         return await task()
       } finally {
         // Once closed, close() no longer waits for tasks that join the queue, and closes the index next.
         const isLast = this.#queue.length === 1 && !this.#isClosed
-        if (isLast && this.#isDue(addsHere)) this.#maintainLater()
+        if (isLast && this.#isMaintenanceDue(mayAdd)) this.#maintainLater()
       }
     })
   }
 
-  #isDue(addsHere: boolean): boolean {
-    return this.#index.isMaintenanceDue && (addsHere || this.#index.bulk?.isIdle !== true)
+  #isMaintenanceDue(mayAdd: boolean): boolean {
+    return this.#index.isMaintenanceDue && (mayAdd || this.#index.bulk?.isIdle !== true)
   }
 
-  async #maintainAlone(): Promise<void> {
+  async #maintainExclusive(): Promise<void> {
     await this.#committer.settle()
     await this.maintainIfDue()
   }
 
   /** If this fails, maintenance is still due, and the next write gets the error. */
   #maintainLater(): Promise<void> {
-    return this.#queue.run(() => this.#maintainAlone()).catch(ignore)
+    return this.#queue.run(() => this.#maintainExclusive()).catch(ignore)
   }
 
   async #insert(
@@ -223,8 +223,8 @@ export class Writer {
     const entries: (Entry | PetalError)[] = []
     let sliceStart = performance.now()
     for (let i = 0; i < documents.length; i++) {
-      if (i % entriesPerLook === 0) {
-        const slice = breathe(sliceStart)
+      if (i % entriesPerCheck === 0) {
+        const slice = yieldIfDue(sliceStart)
         sliceStart = slice instanceof Promise ? await slice : slice
       }
       entries.push(prepareEntry(documents[i]!, this.#store.ids, this.#committer))
@@ -238,32 +238,32 @@ export class Writer {
     let count = 0
     let characters = 0
     let commit = this.#committer.begin('insert', failuresBefore)
-    let unseen = 0
+    let sinceCheck = 0
     try {
       for (let i = 0; i < entries.length; i++) {
-        if (unseen >= charactersPerLook || this.#cold > 0) {
-          const slice = breathe(sliceStart)
+        if (sinceCheck >= charactersPerCheck || this.#cold > 0) {
+          const slice = yieldIfDue(sliceStart)
           sliceStart = slice instanceof Promise ? await slice : slice
-          unseen = 0
+          sinceCheck = 0
           this.#cold--
         }
         const before = commit.batch.size
         const entry = entries[i]!
-        if (commit.entries?.mustLoad && !(entry instanceof PetalError)) await loadEntries(commit, entry)
+        if (commit.entries?.needsLoad && !(entry instanceof PetalError)) await loadEntries(commit, entry)
         const error =
           entry instanceof PetalError
             ? entry
             : this.#add(commit, entry, existing.size > 0 && existing.has(entry), pending)
         if (error !== undefined) {
           // Detecting the error may have taken any amount of time.
-          unseen = charactersPerLook
+          sinceCheck = charactersPerCheck
           errors.push(writeError(i, error))
           if (ordered) break
           continue
         }
         ids[i] = (entry as Entry).id
         count++
-        unseen += commit.batch.size - before + charactersBeside
+        sinceCheck += commit.batch.size - before + overheadCharacters
         if (!isFull(commit)) continue
         characters += commit.batch.size
         await this.#committer.start(commit)

@@ -5,7 +5,7 @@
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
-import { deepestFreeLevel, garbageBytes, canStart, isReserved, isTombstoneHeavy } from './moves.ts'
+import { canStart, deepestFreeLevel, garbageBytes, isReserved, isTombstoneHeavy } from './moves.ts'
 import type { Merge, Move, PartitionView, Pick } from './pick.ts'
 
 /** Tables full of tombstones go down if they free this share of the bytes to be rewritten. */

@@ -9,7 +9,7 @@
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
 import type { Run } from './level0-runs.ts'
-import { deepestFreeLevel, garbageBytes, canStart, isTombstoneHeavy } from './moves.ts'
+import { canStart, deepestFreeLevel, garbageBytes, isTombstoneHeavy } from './moves.ts'
 import type { Merge, MergeInput, Move, PartitionView, Pick } from './pick.ts'
 
 /** Minimum size of a merge's level-0 input as a share of the bytes it is merged with. */

@@ -57,7 +57,9 @@ export function canStart(merge: Merge, state: CompactionState): boolean {
     if (theirs.some((table) => mine.has(table.number))) return false
     const reserved = spanOf(theirs)
     // Tables of level 0 may overlap.
-    return other.outputLevel === 0 || reserved === undefined || !conflictsByLevel(other, merge) || !overlaps(reserved, span)
+    return (
+      other.outputLevel === 0 || reserved === undefined || !conflictsByLevel(other, merge) || !overlaps(reserved, span)
+    )
   })
 }
 

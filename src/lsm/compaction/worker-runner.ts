@@ -11,7 +11,7 @@ import { aborted, ioError } from '../errors.ts'
 import { assertThreadModule, startThread } from '../start-thread.ts'
 import type { JobRunner, TableJob, TableJobResult } from './job.ts'
 import { errorFromData } from './job-errors.ts'
-import { type JobReply, type JobRequest, transferList, prepareForTransfer } from './job-message.ts'
+import { type JobReply, type JobRequest, prepareForTransfer, transferList } from './job-message.ts'
 
 /** Starting a thread takes some 40 ms of CPU time: too much after every pause of a writer. */
 const idleMilliseconds = 10_000

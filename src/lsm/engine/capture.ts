@@ -30,5 +30,9 @@ export function captureState(engine: Engine): CapturedState {
     .filter(({ largestSequence }) => largestSequence > versions.lastSequence)
     .reverse()
   const memory = memtables.length === 0 ? undefined : flushJob(directory, memtables, view.version, [], options)
-  return { view, memtableJob: memory, manifest: { extractor: versions.extractor, pointers: versions.compactionPointers } }
+  return {
+    view,
+    memtableJob: memory,
+    manifest: { extractor: versions.extractor, pointers: versions.compactionPointers }
+  }
 }

@@ -13,8 +13,8 @@ import {
   Codec,
   checkTrailer,
   DecompressionSpace,
-  decompressShared,
   decompressInto,
+  decompressShared,
   rawBytesOf,
   trailerBytes
 } from './codec.ts'
@@ -115,7 +115,12 @@ export class TableFile {
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readSharedBlock(index: number): Block {
-    if (sharedBlock.file === this && sharedBlock.index === index && sharedBlock.generation === memoryGeneration() && sharedBlock.block !== undefined) {
+    if (
+      sharedBlock.file === this &&
+      sharedBlock.index === index &&
+      sharedBlock.generation === memoryGeneration() &&
+      sharedBlock.block !== undefined
+    ) {
       return sharedBlock.block
     }
     invalidateSharedBlock()

@@ -16,10 +16,10 @@ import type { Found } from '../format/found.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import type { Arena } from './arena.ts'
 import { EntryList, entryBytes } from './entry-list.ts'
-import { SuppliedPairs } from './supplied-pairs.ts'
 import { hashOfKey, KeyTable } from './key-table.ts'
 import { RunCursor } from './run-cursor.ts'
 import { SortedRuns } from './sorted-runs.ts'
+import { SuppliedPairs } from './supplied-pairs.ts'
 
 /** Keys that sortSlice() sorts: less than a millisecond's work, or a few before the code is compiled. */
 const sortedAtOnce = 1024

@@ -77,7 +77,8 @@ export function differences(
   declared: Pick<TableMeta, (typeof counts)[number]> & Partial<Pick<TableMeta, 'smallest' | 'largest'>>
 ): string[] {
   const list: string[] = []
-  for (const name of counts) if (found[name] !== declared[name]) list.push(`${name} ${found[name]}, not ${declared[name]}`)
+  for (const name of counts)
+    if (found[name] !== declared[name]) list.push(`${name} ${found[name]}, not ${declared[name]}`)
   for (const name of ['smallest', 'largest'] as const) {
     const key = declared[name]
     if (key !== undefined && Buffer.compare(found[name], key) !== 0) list.push(`another ${name} key`)

@@ -15,8 +15,8 @@ import type { Cancellation } from './attached.ts'
 import type { ZoneValue } from './extractor.ts'
 import { Hits } from './hits.ts'
 import { mayHavePrefix } from './key-prefix.ts'
+import type { LookupCondition, LookupSource } from './lookup-source.ts'
 import { MemtableSource } from './memtable-source.ts'
-import type { LookupSource, LookupCondition } from './lookup-source.ts'
 import { TableSource } from './table-source.ts'
 import type { ValueView } from './value-view.ts'
 import type { CandidateTable, Values } from './values.ts'
@@ -130,7 +130,11 @@ function candidatesFor(values: Values, view: ValueView, condition: LookupConditi
 }
 
 /** The places with an upper bound on the rank of their entries, best first. */
-function ranked(sources: readonly LookupSource[], hits: Hits, isReverse: boolean): { place: LookupSource; bound: number }[] {
+function ranked(
+  sources: readonly LookupSource[],
+  hits: Hits,
+  isReverse: boolean
+): { place: LookupSource; bound: number }[] {
   return sources
     .map((place) => ({ place, bound: hits.rankOf(isReverse ? place.smallestSequence : place.largestSequence) }))
     .sort((a, b) => b.bound - a.bound)

@@ -2,8 +2,8 @@
 import { EntryRecord } from '../format/entry.ts'
 import type { Memtable } from '../memtable/memtable.ts'
 import type { Hits } from './hits.ts'
+import type { LookupCondition, LookupSource } from './lookup-source.ts'
 import type { MemtableIndex } from './memtable-index.ts'
-import type { LookupSource, LookupCondition } from './lookup-source.ts'
 import type { Values } from './values.ts'
 
 /** Entries offered before yielding. */

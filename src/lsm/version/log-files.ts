@@ -22,7 +22,11 @@ export function createLog(fileSystem: FileSystem, directory: string, number: num
   const path = join(directory, logName(number))
   try {
     const syncName = () => fileSystem.syncDirectory(directory)
-    return new LogWriter(fileSystem.open(path, 'create'), number, { previous, syncName, maxPreallocatedBytes: maxPreallocatedBytes })
+    return new LogWriter(fileSystem.open(path, 'create'), number, {
+      previous,
+      syncName,
+      maxPreallocatedBytes: maxPreallocatedBytes
+    })
   } catch (error) {
     throw ioError(`Cannot create ${path}`, error, { path })
   }
@@ -46,7 +50,10 @@ export async function recycleLog(
     // number were then given to another log in the same file, they would be taken for that log's records.
     await fileSystem.syncDirectory(directory)
     const fileBytes = fileSystem.size(path) ?? 0
-    return new LogWriter(fileSystem.open(path, 'update'), number, { fileBytes, maxPreallocatedBytes: maxPreallocatedBytes })
+    return new LogWriter(fileSystem.open(path, 'update'), number, {
+      fileBytes,
+      maxPreallocatedBytes: maxPreallocatedBytes
+    })
   } catch (error) {
     throw ioError(`Cannot recycle log ${oldNumber} as ${path}`, error, { path })
   }

@@ -10,7 +10,7 @@
  */
 import { compareKeys } from '../format/entry.ts'
 import { levelCount } from '../format/version-edit.ts'
-import { firstStartingAfter, firstEndingAt, LevelSearch } from './level.ts'
+import { firstEndingAt, firstStartingAfter, LevelSearch } from './level.ts'
 import { Level0Search } from './level0-search.ts'
 import type { TableMeta } from './table-meta.ts'
 

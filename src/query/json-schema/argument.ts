@@ -26,7 +26,7 @@ export function within({ path, operator }: FilterPlace, key: string): FilterPlac
 }
 
 /** Parses a schema or a boolean, which passes everything or nothing. */
-export function parseRest({ value, place, parse }: Argument): Schema {
+export function parseSchemaOrBoolean({ value, place, parse }: Argument): Schema {
   if (value === true) return []
   if (value === false) return impossible
   if (isPlainObject(value)) return parse(value, place)

@@ -1,7 +1,14 @@
 /** Keywords for arrays. */
 import { isPlainObject, Type } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
-import { type Argument, booleanOf, countParsers, type KeywordParsers, parseRest, within } from './argument.ts'
+import {
+  type Argument,
+  booleanOf,
+  countParsers,
+  type KeywordParsers,
+  parseSchemaOrBoolean,
+  within
+} from './argument.ts'
 import type { Schema } from './schema.ts'
 
 const lengths = countParsers(Type.array)
@@ -25,7 +32,7 @@ function parseItems({ value, place, parse }: Argument): Schema {
 
 /** Has no effect unless `items` is a list. */
 function parseAdditionalItems(argument: Argument): Schema {
-  const schema = parseRest(argument)
+  const schema = parseSchemaOrBoolean(argument)
   const { items } = argument.siblings
   return Array.isArray(items) ? [{ kind: 'itemsFrom', start: items.length, schema }] : []
 }

@@ -86,8 +86,8 @@ function implicationsOf(keyword: Keyword, path: readonly string[], known: Known)
 
 /** Excludes objects and arrays, whose fields may be in another order, and null, which would include missing. */
 function oneOf(values: readonly unknown[], path: readonly string[]): Filter {
-  const scalars = values.filter(isTold)
-  const types = [...new Set(values.filter((value) => !isTold(value)).map(typeOf))]
+  const scalars = values.filter(isNonNullScalar)
+  const types = [...new Set(values.filter((value) => !isNonNullScalar(value)).map(typeOf))]
   return {
     kind: 'or',
     children: [
@@ -97,7 +97,7 @@ function oneOf(values: readonly unknown[], path: readonly string[]): Filter {
   }
 }
 
-function isTold(value: unknown): boolean {
+function isNonNullScalar(value: unknown): boolean {
   return value !== null && toScalar(value) !== undefined
 }
 

@@ -9,7 +9,7 @@ import {
   type KeywordParsers,
   namesOf,
   objectOf,
-  parseRest,
+  parseSchemaOrBoolean,
   within
 } from './argument.ts'
 import type { Keyword, Schema } from './schema.ts'
@@ -50,7 +50,7 @@ function parseAdditionalProperties(argument: Argument): Schema {
   const { siblings, place } = argument
   const names = new Set(keysOf(siblings.properties))
   const patterns = keysOf(siblings.patternProperties).map((source) => createPattern(source, '', place))
-  return [{ kind: 'otherProperties', names, patterns, schema: parseRest(argument) }]
+  return [{ kind: 'otherProperties', names, patterns, schema: parseSchemaOrBoolean(argument) }]
 }
 
 /** Their values are checked by the parser of their own keyword. */

@@ -21,8 +21,8 @@ const lengths = countParsers(Type.string)
 export const valueKeywords: KeywordParsers = [
   ['minimum', (argument) => parseLimit(argument, isExclusive(argument, 'exclusiveMinimum') ? '$gt' : '$gte')],
   ['maximum', (argument) => parseLimit(argument, isExclusive(argument, 'exclusiveMaximum') ? '$lt' : '$lte')],
-  ['exclusiveMinimum', beside('minimum')],
-  ['exclusiveMaximum', beside('maximum')],
+  ['exclusiveMinimum', modifierOf('minimum')],
+  ['exclusiveMaximum', modifierOf('maximum')],
   ['multipleOf', parseMultipleOf],
   ['minLength', lengths.least],
   ['maxLength', lengths.most],
@@ -38,7 +38,7 @@ function isExclusive({ siblings }: Argument, keyword: string): boolean {
   return siblings[keyword] === true
 }
 
-function beside(limit: string): KeywordParser {
+function modifierOf(limit: string): KeywordParser {
   return (argument) => {
     if (!Object.hasOwn(argument.siblings, limit)) {
       throw filterError('FailedToParse', argument.place, `needs '${limit}' beside it`)

@@ -22,64 +22,64 @@ export class ElementConflicts {
   /** @throws PetalError ConflictingUpdateOperators if one path leads to elements and another to a field or position */
   constructor(places: readonly ElementPlace[], isFiltered: IsFiltered) {
     this.#isFiltered = isFiltered
-    const ofElements = places.filter(({ path }) => path.steps.some(isOfElements))
-    for (const place of ofElements) for (const other of places) refuseMixture(place, other)
+    const ofElements = places.filter(({ path }) => path.steps.some(selectsElements))
+    for (const place of ofElements) for (const other of places) assertNotMixed(place, other)
     this.#pairs = ofElements.flatMap((place, i) =>
-      ofElements.slice(i + 1).flatMap((other) => (mayMeet(place.path, other.path) ? [[place, other] as const] : []))
+      ofElements.slice(i + 1).flatMap((other) => (mayOverlap(place.path, other.path) ? [[place, other] as const] : []))
     )
   }
 
   /** @throws PetalError ConflictingUpdateOperators */
   check(document: Document): void {
     for (const [a, b] of this.#pairs) {
-      const met = this.#meeting(document, a.path.steps, b.path.steps, 0)
+      const met = this.#findOverlap(document, a.path.steps, b.path.steps, 0)
       if (met !== undefined) throw conflict(placeOf(b), met.join('.'))
     }
   }
 
   /** Returns where two paths that may meet do meet. */
-  #meeting(value: unknown, a: readonly PathStep[], b: readonly PathStep[], at: number): string[] | undefined {
+  #findOverlap(value: unknown, a: readonly PathStep[], b: readonly PathStep[], at: number): string[] | undefined {
     const [x, y] = [a[at], b[at]]
     if (x === undefined || y === undefined) return []
     if (x.kind === 'field') {
-      const below = this.#meeting(childOf(value, x.name), a, b, at + 1)
+      const below = this.#findOverlap(childOf(value, x.name), a, b, at + 1)
       return below && [x.name, ...below]
     }
     if (!Array.isArray(value)) return undefined
     for (let i = 0; i < value.length; i++) {
       const element: unknown = value[i] ?? null
-      if (!this.#takes(x, element) || !this.#takes(y, element)) continue
-      const below = this.#meeting(element, a, b, at + 1)
+      if (!this.#selects(x, element) || !this.#selects(y, element)) continue
+      const below = this.#findOverlap(element, a, b, at + 1)
       if (below !== undefined) return [String(i), ...below]
     }
     return undefined
   }
 
-  #takes(step: PathStep, element: unknown): boolean {
+  #selects(step: PathStep, element: unknown): boolean {
     return step.kind !== 'filtered' || this.#isFiltered(step.identifier, element)
   }
 }
 
-function isOfElements(step: PathStep | undefined): boolean {
+function selectsElements(step: PathStep | undefined): boolean {
   return step?.kind === 'every' || step?.kind === 'filtered'
 }
 
-function refuseMixture(place: ElementPlace, other: ElementPlace): void {
+function assertNotMixed(place: ElementPlace, other: ElementPlace): void {
   const [a, b] = [place.path.text.split('.'), other.path.text.split('.')]
   let at = 0
   while (at < a.length && a[at] === b[at]) at++
   const [x, y] = [place.path.steps[at], other.path.steps[at]]
-  if (x === undefined || y === undefined || isOfElements(x) === isOfElements(y)) return
+  if (x === undefined || y === undefined || selectsElements(x) === selectsElements(y)) return
   throw conflict(placeOf(place), a.slice(0, at).join('.'))
 }
 
 /** Whether they are equal up to the end of the shorter one, except for which elements they select. */
-function mayMeet(a: UpdatePath, b: UpdatePath): boolean {
+function mayOverlap(a: UpdatePath, b: UpdatePath): boolean {
   const length = Math.min(a.steps.length, b.steps.length)
   return a.steps.slice(0, length).every((step, i) => {
     const other = b.steps[i]
     if (step.kind === 'field') return other?.kind === 'field' && step.name === other.name
-    return isOfElements(step) && isOfElements(other)
+    return selectsElements(step) && selectsElements(other)
   })
 }
 

@@ -43,7 +43,7 @@ export function applyRename(document: Document, { from, path }: Rename): Documen
   const found = valueAt(document, from)
   if (found === undefined) return document
   if (found.isInArray) throw throughArray(from)
-  refuseArrays(document, path)
+  assertNoArrays(document, path)
   const without = editAt(document, from, () => absent, options)
   return editAt(without, path, () => found.value, options)
 }
@@ -69,7 +69,7 @@ function valueAt(document: Document, path: UpdatePath): Found | undefined {
   return { value, isInArray }
 }
 
-function refuseArrays(document: Document, path: UpdatePath): void {
+function assertNoArrays(document: Document, path: UpdatePath): void {
   let value: unknown = document
   for (const step of path.steps) {
     if (Array.isArray(value)) throw throughArray(path)

@@ -31,7 +31,7 @@ export function documentFromFilter(filter: unknown): Document {
  * @throws PetalError as documentFromFilter(), for the `_id`
  */
 export function identityFromFilter(filter: unknown): Document {
-  const equalities = equalitiesOf(filter).filter(isOfId)
+  const equalities = equalitiesOf(filter).filter(isOnId)
   const document = documentOf(equalities)
   const below = equalities.find(({ path }) => path !== '_id')
   if (below === undefined) return document
@@ -44,7 +44,7 @@ function documentOf(equalities: readonly Equality[]): Document {
     const place = { operator, path: conflict.place.path }
     throw filterError('NotSingleValueField', place, `the filter says a value of '${conflict.other}', too`)
   }
-  const ordered = equalities.toSorted((a, b) => Number(isOfId(b)) - Number(isOfId(a)) || compareStrings(a.path, b.path))
+  const ordered = equalities.toSorted((a, b) => Number(isOnId(b)) - Number(isOnId(a)) || compareStrings(a.path, b.path))
   let document: Document = {}
   for (const { path, value } of ordered) {
     const parsed = parseUpdatePath(path, operator)
@@ -56,7 +56,7 @@ function documentOf(equalities: readonly Equality[]): Document {
   return document
 }
 
-function isOfId({ path }: Equality): boolean {
+function isOnId({ path }: Equality): boolean {
   return path === '_id' || path.startsWith('_id.')
 }
 

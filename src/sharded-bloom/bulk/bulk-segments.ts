@@ -9,7 +9,7 @@
 import { loadHasher } from '../../bloom/hash.ts'
 import { rowMemory } from '../../bloom/kernels/index.ts'
 import type { Document } from '../../model/types.ts'
-import type { JsonForm, AcceptedForm } from '../byte-scan/json-form.ts'
+import type { AcceptedForm, JsonForm } from '../byte-scan/json-form.ts'
 import type { NotWritten } from '../byte-scan/json-writer.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { IndexParts } from '../index-parts.ts'

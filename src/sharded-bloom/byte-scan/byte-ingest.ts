@@ -8,11 +8,11 @@ import type { Document } from '../../model/types.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
 import type { PairList } from '../tune/pair-list.ts'
-import { type JsonForm, type AcceptedForm, acceptedForm } from './json-form.ts'
+import { type AcceptedForm, acceptedForm, type JsonForm } from './json-form.ts'
 import type { NotWritten } from './json-writer.ts'
 import { Scanner, type ScanResult } from './scanner.ts'
 import type { SeedOf } from './scanner-paths.ts'
-import { releaseScanner, type ScannerOwner, acquireScanner, touchScanner } from './scanner-pool.ts'
+import { acquireScanner, releaseScanner, type ScannerOwner, touchScanner } from './scanner-pool.ts'
 
 /** Refusals, less documents scanned since, after which the scanner rests. */
 const maxRefusals = 128

@@ -88,7 +88,8 @@ export class JsonWriter {
     this.#hasRoom = true
     this.#hasObjectId = false
     this.#hasWrappers = false
-    if (!hasPlainPrototype(document) || !this.#object(document, this.#root, 0)) return this.#hasRoom ? 'notPlain' : 'noRoom'
+    if (!hasPlainPrototype(document) || !this.#object(document, this.#root, 0))
+      return this.#hasRoom ? 'notPlain' : 'noRoom'
     const { functions, constants } = this.#module
     const units = this.#texts.length
     const count = this.#count

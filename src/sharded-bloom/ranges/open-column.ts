@@ -15,7 +15,7 @@ import { frameBytes } from '../segment/row-cache.ts'
 import { allGroups, groupDocumentsOf, groupsBetween } from '../segment/upper-level.ts'
 import { type Direction, stepOf, valueOfKey } from './column-order.ts'
 import type { ColumnSpec } from './column-spec.ts'
-import { type QueryRange, type Interval, isEmpty, type Side } from './interval.ts'
+import { type Interval, isEmpty, type QueryRange, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 
 /** Positions whose keys share a frame; fewer in shorter segments. */

@@ -20,7 +20,7 @@ import { ColumnKeys, framesOfKeys } from './column-keys.ts'
 import { type Direction, stepOf, valueOfKey } from './column-order.ts'
 import type { StoredColumn } from './column-record.ts'
 import { countWhile } from './count-while.ts'
-import { type QueryRange, type Interval, isEmpty, type Side } from './interval.ts'
+import { type Interval, isEmpty, type QueryRange, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 import { groupPositions } from './seal-column.ts'
 

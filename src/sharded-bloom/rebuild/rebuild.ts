@@ -11,7 +11,7 @@
  * 3. Every document keeps its ordinal.
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { IndexRebuild, IndexStore, IndexWrite, RebuildProgress } from '../document-index.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import type { Geometry } from '../segment/geometry.ts'
@@ -98,7 +98,7 @@ export class Rebuild implements IndexRebuild {
           }
           builder.add(stored)
           documents++
-          const slice = breathe(sliceStart)
+          const slice = yieldIfDue(sliceStart)
           if (slice instanceof Promise) {
             sliceStart = await slice
             throwIfAborted(signal)
@@ -196,7 +196,7 @@ export class Rebuild implements IndexRebuild {
       handle.checkpointed = documents
       this.#handles.push(handle)
       this.#directory.push({ key: indexKey(IndexArea.segment, firstOrdinal), value })
-      sliceStart = await breathe(sliceStart)
+      sliceStart = await yieldIfDue(sliceStart)
       throwIfAborted(signal)
     }
   }

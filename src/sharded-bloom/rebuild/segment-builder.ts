@@ -3,10 +3,10 @@
  * as bytes if the scanner can read them, and the ordinal of each position.
  */
 import { throwIfAborted } from '../../model/errors.ts'
-import { breathe, nextTurn, runInSlices } from '../../model/time-slice.ts'
+import { nextTurn, runInSlices, yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
-import type { JsonForm, AcceptedForm } from '../byte-scan/json-form.ts'
+import type { AcceptedForm, JsonForm } from '../byte-scan/json-form.ts'
 import type { NotWritten } from '../byte-scan/json-writer.ts'
 import type { SeedOf } from '../byte-scan/scanner-paths.ts'
 import { StoredIngest } from '../byte-scan/stored-ingest.ts'
@@ -271,7 +271,7 @@ export class SegmentBuilder {
           this.#ingest.add(sampled, stored, sampler)
           // The range has more documents than the average suggested.
           if (sampled.isFull) return sampler
-          sliceStart = await breathe(sliceStart)
+          sliceStart = await yieldIfDue(sliceStart)
           throwIfAborted(signal)
         }
       }
@@ -283,7 +283,10 @@ export class SegmentBuilder {
 }
 
 /** Yields the first `count` documents of the runs. */
-async function* takeFirst(count: number, runs: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<StoredDocument> {
+async function* takeFirst(
+  count: number,
+  runs: AsyncIterable<readonly StoredDocument[]>
+): AsyncGenerator<StoredDocument> {
   let left = count
   for await (const run of runs) {
     for (const stored of run) {

@@ -9,7 +9,7 @@
  */
 import { rowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { checksum } from './checksum.ts'
 import { IndexArea } from './index-keys.ts'
@@ -49,7 +49,7 @@ export class CheckedStore implements IndexStore {
     let sliceStart = performance.now()
     for (const operation of operations) {
       writes.push(checked(operation, arena))
-      const slice = breathe(sliceStart)
+      const slice = yieldIfDue(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
     }
     const written = this.#store.write(writes)

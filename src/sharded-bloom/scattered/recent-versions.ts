@@ -7,7 +7,7 @@
  * Invariant: every ordinal has at most one live slot, that of its last committed version.
  */
 import type { Document } from '../../model/types.ts'
-import type { JsonForm, AcceptedForm } from '../byte-scan/json-form.ts'
+import type { AcceptedForm, JsonForm } from '../byte-scan/json-form.ts'
 import type { DocumentIndex, DocumentSource, IndexStats, IndexView } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import { ShardedIndex } from '../sharded-index.ts'

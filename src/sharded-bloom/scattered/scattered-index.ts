@@ -14,9 +14,9 @@
  *    returns to the event loop.
  */
 
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
-import type { JsonForm, AcceptedForm } from '../byte-scan/json-form.ts'
+import type { AcceptedForm, JsonForm } from '../byte-scan/json-form.ts'
 import type {
   DocumentIndex,
   DocumentSource,
@@ -252,7 +252,7 @@ export class ScatteredIndex implements DocumentIndex {
         recent.add(next, recent.flatten(document))
         recent.place(next++, run[i]!)
         this.#recovered++
-        sliceStart = await breathe(sliceStart)
+        sliceStart = await yieldIfDue(sliceStart)
       }
       recent.commit(next)
       if (recent.isMaintenanceDue) await recent.maintain()

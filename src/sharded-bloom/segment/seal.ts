@@ -8,7 +8,7 @@
  * REQUIRES: nothing is added to the segment meanwhile.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import { breathe, runInSlices, turnIfLong } from '../../model/time-slice.ts'
+import { runInSlices, yieldIfDue, yieldIfTurnLong } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import type { StoredColumn } from '../ranges/column-record.ts'
 import { sealColumn } from '../ranges/seal-column.ts'
@@ -83,7 +83,7 @@ async function writeTail(
       arena.close()
       return { record: value, hashedRows, upperLevel }
     }
-    const slice = breathe(sliceStart)
+    const slice = yieldIfDue(sliceStart)
     sliceStart = slice instanceof Promise ? await slice : slice
     if (value === undefined) continue
     if (value.key[0] === IndexArea.upperLevel) upperLevel += value.value.length
@@ -112,7 +112,7 @@ async function writePrivateRows(
     const writes: IndexWrite[] = []
     const end = Math.min(begin + privateRowsPerBatch, privateRows.count)
     for (let from = begin; from < end; from += sealedRowsAtOnce) {
-      sliceStart = await breathe(sliceStart)
+      sliceStart = await yieldIfDue(sliceStart)
       for (const value of privateRows.encode(from, Math.min(from + sealedRowsAtOnce, end), rowBytes)) {
         const { index, isNew } = stored.add(value)
         rowOfSlot.push(index)
@@ -151,7 +151,7 @@ async function writeColumns(
       return index
     }
     const { kind, rows, keys } = await runInSlices(sealColumn(column, documents, memory))
-    await turnIfLong()
+    await yieldIfTurnLong()
     const { min, max, count, spec } = column
     const numbers = rows.map((row) => place(encodeRow(row, documents, rowBytes, memory)))
     const outside = place(encodeRow(column.outside.words(0, rowBytes * 8), documents, rowBytes, memory))

@@ -5,7 +5,7 @@
  * Invariant: a crash at any point leaves a state that opening understands: unreferenced records are ignored or
  * overwritten, and a segment record is replaced or removed in one batch.
  */
-import { breathe, turnIfLong } from '../../model/time-slice.ts'
+import { yieldIfDue, yieldIfTurnLong } from '../../model/time-slice.ts'
 import type { IndexWrite } from '../document-index.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { ScratchArena } from '../records/scratch-arena.ts'
@@ -45,7 +45,7 @@ export class SegmentStore {
     const arena = new ScratchArena()
     let sliceStart = performance.now()
     for (const write of chunkWrites(open, geometry, memory, from, documents, arena)) {
-      const slice = breathe(sliceStart)
+      const slice = yieldIfDue(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
       if (write === undefined) continue
       bytes[partOf(write.key)] += write.value.length
@@ -66,7 +66,7 @@ export class SegmentStore {
     const { store, memory } = this.#sealed
     const open = handle.open!
     const record = await sealSegment(open, store, memory, handle.tunings)
-    await turnIfLong()
+    await yieldIfTurnLong()
     const value = encodeSegmentRecord(record)
     await this.write([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value }], [handle])
     const deletions = this.#chunkDeletions(handle, open)
@@ -75,9 +75,9 @@ export class SegmentStore {
     handle.directoryBytes = value.length
     handle.checkpointed = record.documents
     open.free()
-    await turnIfLong()
+    await yieldIfTurnLong()
     await store.write(deletions)
-    await turnIfLong()
+    await yieldIfTurnLong()
   }
 
   /** Deletes the records of an open segment. */

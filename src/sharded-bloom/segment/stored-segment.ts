@@ -7,7 +7,7 @@
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentSource } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
@@ -140,7 +140,7 @@ export class StoredSegment extends RecordedSegment implements Segment {
         if (this.#isFreed) throw closed()
         while (firstOrdinal + segment.documents < ordinal) segment.addUnknown()
         segment.add(flatten(document))
-        sliceStart = await breathe(sliceStart)
+        sliceStart = await yieldIfDue(sliceStart)
       }
       while (segment.documents < this.documents) segment.addUnknown()
       return segment

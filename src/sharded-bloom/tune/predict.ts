@@ -8,7 +8,7 @@
  */
 import { rowFalsePositiveRate } from '../../bloom/sizing.ts'
 import type { PairExpression } from '../../model/pairs.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
 import { groupDocumentsOf, maxSparseGroups, upperProbes } from '../segment/upper-level.ts'
@@ -57,7 +57,7 @@ export async function predictedWork(
     rate += weight * probabilities.falsePositives(bounds, truth.queries[i]!)
     for (const term of termsOf(bounds)) rows += weight * probabilities.rowsRead(term)
     weights += weight
-    sliceStart = await breathe(sliceStart)
+    sliceStart = await yieldIfDue(sliceStart)
   }
   if (weights === 0) return { falsePositiveRate: 0, reads: 0 }
   const segments = million / target.segmentDocuments

@@ -7,7 +7,7 @@
  */
 import { type HashName, loadHasher } from '../../bloom/hash.ts'
 import { throwIfAborted } from '../../model/errors.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { type FlatDocument, Flattener } from '../pairs/flatten.ts'
 import { PairHash } from '../pairs/pair-hash.ts'
@@ -64,7 +64,7 @@ export class TuneSample {
     let sliceStart = performance.now()
     for (let position = from; position < Math.min(to, this.documents.length); position++) {
       visit(this.flattener.flatten(this.documents[position]!), position)
-      const slice = breathe(sliceStart)
+      const slice = yieldIfDue(sliceStart)
       if (slice instanceof Promise) throwIfAborted(signal)
       sliceStart = slice instanceof Promise ? await slice : slice
     }

@@ -2,7 +2,7 @@
 import { edit, mutant } from './mutant.mjs'
 
 const committer = 'docstore/write/committer'
-const telling = 'docstore/watch/commit-telling'
+const telling = 'docstore/watch/notify-streams'
 const buffer = 'docstore/watch/change-buffer'
 const expired = 'docstore/indexes/expired'
 

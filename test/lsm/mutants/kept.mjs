@@ -24,7 +24,7 @@ export const kept = [
   mutant(
     'the mark of the document read longest ago is always the one replaced',
     edit(
-      'docstore/documents/last-asked',
+      'docstore/documents/access-history',
       'times[one]! < times[other]! ? one : other',
       '[0, 1, 2, 3].map((i) => first + i).sort((a, b) => times[a] - times[b])[0]'
     ),
@@ -41,7 +41,7 @@ export const kept = [
   ),
   mutant(
     'a closed collection keeps its room',
-    edit('docstore/documents/document-room', 'this.#usedBytes -= bytes', 'this.#usedBytes -= 0'),
+    edit('docstore/documents/document-cache-budget', 'this.#usedBytes -= bytes', 'this.#usedBytes -= 0'),
     'docstore/document-cache'
   ),
   mutant(

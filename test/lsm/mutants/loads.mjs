@@ -2,7 +2,7 @@
 import { edit, mutant } from './mutant.mjs'
 
 const committer = 'docstore/write/committer'
-const many = 'docstore/write/many-inserts'
+const many = 'docstore/write/insert-many-run'
 
 export const loads = [
   mutant(

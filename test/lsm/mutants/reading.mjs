@@ -188,7 +188,7 @@ export const reading = [
   mutant(
     'a cleared range of a read-only index hides records written since',
     edit(
-      'docstore/store/kept-index-records',
+      'docstore/store/overlay-index-records',
       'if (this.#kept.has(name)) return this.#kept.get(name)?.slice()\n    return this.#isCleared(name)',
       'if (this.#kept.has(name) && !this.#isCleared(name)) return this.#kept.get(name)?.slice()\n    return this.#isCleared(name)'
     ),
@@ -197,7 +197,7 @@ export const reading = [
   mutant(
     'records deleted by a read-only index reappear',
     edit(
-      'docstore/store/kept-index-records',
+      'docstore/store/overlay-index-records',
       'if (!this.#kept.has(name) && !',
       'if (this.#kept.get(name) === undefined && !'
     ),

@@ -32,7 +32,11 @@ export interface SalvagedTable {
  * @param declared the manifest's description, if there is one
  * @throws LEVEL_IO_ERROR, Node's own errors, LEVEL_NOT_SUPPORTED for a table of a later format
  */
-export async function salvageTable(settings: RepairSettings, number: number, declared?: TableMeta): Promise<SalvagedTable> {
+export async function salvageTable(
+  settings: RepairSettings,
+  number: number,
+  declared?: TableMeta
+): Promise<SalvagedTable> {
   const { fileSystem, directory, losses } = settings
   const path = join(directory, tableName(number))
   const sound = await checkedTable(fileSystem, path, number, declared)

@@ -112,7 +112,11 @@ export class BloomOpenTail implements OpenTail {
     this.#upper.markUnknown(record.upper.unknownGroups)
   }
 
-  *sealedWrites(storedAt: number, documents: number, arena: () => ScratchArena): Generator<TailWrite | undefined, TailRecord> {
+  *sealedWrites(
+    storedAt: number,
+    documents: number,
+    arena: () => ScratchArena
+  ): Generator<TailWrite | undefined, TailRecord> {
     yield* this.#sealedRows(storedAt, documents, arena)
     let frame = 0
     for (const bytes of this.#upper.contents(documents)) {

@@ -173,7 +173,11 @@ export class FingerprintOpenTail implements OpenTail {
     if (this.#documents < record.documents) throw damaged('a run of fingerprints is missing')
   }
 
-  *sealedWrites(storedAt: number, documents: number, arena: () => ScratchArena): Generator<TailWrite | undefined, TailRecord> {
+  *sealedWrites(
+    storedAt: number,
+    documents: number,
+    arena: () => ScratchArena
+  ): Generator<TailWrite | undefined, TailRecord> {
     this.#completeRun()
     const fingerprints = yield* sealedFingerprints(this.#runs, this.#entries, storedAt, documents, this.#bits, arena)
     return { ...this.record, fingerprints }

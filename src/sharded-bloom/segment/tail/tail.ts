@@ -77,7 +77,12 @@ export interface OpenTail {
    * Yields a checkpoint's records of a chunk's first `documents`; undefined between the steps of a record that takes
    * longer. Some values are allocated from `arena`.
    */
-  chunkWrites(firstOrdinal: number, chunk: number, documents: number, arena: ScratchArena): Generator<TailWrite | undefined>
+  chunkWrites(
+    firstOrdinal: number,
+    chunk: number,
+    documents: number,
+    arena: ScratchArena
+  ): Generator<TailWrite | undefined>
 
   /** Yields the keys of all that chunkWrites() wrote for a chunk. */
   chunkKeys(firstOrdinal: number, chunk: number): Generator<Uint8Array>
@@ -94,7 +99,11 @@ export interface OpenTail {
    * @param documents of the segment
    * @param arena called for each value
    */
-  sealedWrites(storedAt: number, documents: number, arena: () => ScratchArena): Generator<TailWrite | undefined, TailRecord>
+  sealedWrites(
+    storedAt: number,
+    documents: number,
+    arena: () => ScratchArena
+  ): Generator<TailWrite | undefined, TailRecord>
 
   /** Frees the memory. The tail must not be used afterwards. */
   free(): void

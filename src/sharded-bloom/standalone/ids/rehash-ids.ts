@@ -2,7 +2,7 @@
 import { PetalError } from '../../../model/errors.ts'
 import type { Id } from '../options.ts'
 import type { HashedPositions } from './hashed-positions.ts'
-import type { Occupancy, IdCodec } from './id-codec.ts'
+import type { IdCodec, Occupancy } from './id-codec.ts'
 
 export class RehashIds implements IdCodec {
   readonly #positions: HashedPositions

@@ -11,7 +11,7 @@ import { PetalError } from '../../../model/errors.ts'
 import { KeyedPermutation } from '../keyed-permutation.ts'
 import type { Id } from '../options.ts'
 import { seedHalves } from '../seed.ts'
-import type { Occupancy, IdCodec } from './id-codec.ts'
+import type { IdCodec, Occupancy } from './id-codec.ts'
 
 export class ReversibleIds implements IdCodec {
   readonly #from: number

@@ -11,7 +11,7 @@ import type { BitSet } from '../../../bloom/bit-set.ts'
 import { PetalError } from '../../../model/errors.ts'
 import type { Id } from '../options.ts'
 import { checkId, type HashedPositions } from './hashed-positions.ts'
-import type { Occupancy, IdCodec } from './id-codec.ts'
+import type { IdCodec, Occupancy } from './id-codec.ts'
 
 const NONE = -1
 

@@ -2,14 +2,14 @@
  * Calls a caller's progress function. If the function throws, the caller gets that error unchanged, whatever its code,
  * and whatever the layers in between make of it.
  */
-export class ToldProgress<P> {
+export class ProgressReporter<P> {
   /** undefined if the caller passed no function. */
-  readonly tell: ((progress: P) => void) | undefined
+  readonly report: ((progress: P) => void) | undefined
   #failure: { readonly error: unknown } | undefined
 
   constructor(onProgress: ((progress: P) => void) | undefined) {
     if (onProgress === undefined) return
-    this.tell = (progress) => {
+    this.report = (progress) => {
       try {
         onProgress(progress)
       } catch (error) {

@@ -11,7 +11,7 @@ const marksPerSet = 4
  * A new mark replaces the older of two randomly chosen ones. If it always replaced the oldest, a loop over five
  * documents of one set of four would never find any of them marked.
  */
-export class LastAsked {
+export class AccessHistory {
   #marks: Uint32Array | undefined
   #times: Float64Array | undefined
   #chance = 1

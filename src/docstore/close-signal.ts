@@ -2,7 +2,7 @@
  * Tells waiting operations that the database has begun to close, so that none waits for something that may never come.
  * Not an AbortSignal, because Node warns when one has more than ten listeners.
  */
-export class Closing {
+export class CloseSignal {
   readonly #listeners = new Set<() => void>()
   #hasBegun = false
 

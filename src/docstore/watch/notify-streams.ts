@@ -7,7 +7,7 @@
  *    from the snapshot taken before it.
  * 2. Never fails: an unreadable record fails the streams instead.
  */
-import { breathe, nextTurn } from '../../model/time-slice.ts'
+import { nextTurn, yieldIfDue } from '../../model/time-slice.ts'
 import { decodeRecord } from '../documents/record.ts'
 import { fromStore } from '../errors.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
@@ -33,7 +33,7 @@ const runDocuments = 16
 const turnCharacters = 256 * 1024
 
 /** @param before undefined if nothing was deleted or replaced; released here */
-export async function tellCommit(
+export async function notifyStreams(
   { kind, ordinalsBefore, ordinalsAfter }: CommittedBatch,
   store: CollectionStore,
   before: SharedSnapshot | undefined,
@@ -59,7 +59,7 @@ export async function tellCommit(
         await nextTurn()
         characters = 0
       }
-      const slice = breathe(sliceStart)
+      const slice = yieldIfDue(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
     }
   } catch (error) {

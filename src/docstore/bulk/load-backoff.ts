@@ -6,14 +6,14 @@
  */
 
 /** Maximum number of segments inserted the ordinary way after a failure. */
-const maxRest = 16
+const maxBackoff = 16
 
-export class LoadTurn {
+export class LoadBackoff {
   readonly #segmentDocuments: number
   /** Documents to insert the ordinary way before the next try. */
   #documentsBefore = 0
-  #rest = 0
-  #lastRest = 0
+  #backoff = 0
+  #lastBackoff = 0
 
   constructor(segmentDocuments: number) {
     this.#segmentDocuments = segmentDocuments
@@ -24,7 +24,7 @@ export class LoadTurn {
   }
 
   /** A document was inserted the ordinary way. */
-  passed(): void {
+  noteInserted(): void {
     this.#documentsBefore--
   }
 
@@ -32,19 +32,19 @@ export class LoadTurn {
    * Must be called when isDue. False if documents have to be inserted the ordinary way first.
    * @param room free places in the open segment
    */
-  begins(room: number): boolean {
-    this.#documentsBefore = room + this.#rest * this.#segmentDocuments
-    this.#rest = 0
+  tryBegin(room: number): boolean {
+    this.#documentsBefore = room + this.#backoff * this.#segmentDocuments
+    this.#backoff = 0
     return this.isDue
   }
 
-  published(): void {
-    this.#lastRest = 0
+  noteSuccess(): void {
+    this.#lastBackoff = 0
   }
 
   /** A unit could not be published, or was not filled. */
-  gaveUp(): void {
-    this.#lastRest = Math.min(maxRest, Math.max(1, 2 * this.#lastRest))
-    this.#rest = this.#lastRest
+  noteFailure(): void {
+    this.#lastBackoff = Math.min(maxBackoff, Math.max(1, 2 * this.#lastBackoff))
+    this.#backoff = this.#lastBackoff
   }
 }

@@ -14,10 +14,10 @@ interface NameRange {
   readonly to: string
 }
 
-export class KeptIndexRecords implements IndexStore {
+export class OverlayIndexRecords implements IndexStore {
   readonly #stored: IndexStore
   /** By key; undefined for a deleted record. */
-  readonly #kept = new Map<string, Uint8Array | undefined>()
+  readonly #overlay = new Map<string, Uint8Array | undefined>()
   readonly #cleared: NameRange[] = []
 
   /** @param stored is only read */
@@ -27,36 +27,36 @@ export class KeptIndexRecords implements IndexStore {
 
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
     const name = toText(key)
-    if (this.#kept.has(name)) return this.#kept.get(name)?.slice()
+    if (this.#overlay.has(name)) return this.#overlay.get(name)?.slice()
     return this.#isCleared(name) ? undefined : this.#stored.get(key)
   }
 
   async write(operations: readonly IndexWrite[]): Promise<void> {
-    for (const { key, value } of operations) this.#kept.set(toText(key), value?.slice())
+    for (const { key, value } of operations) this.#overlay.set(toText(key), value?.slice())
     // Yields to the event loop as writing to disk would; sealing relies on that.
     await nextTurn()
   }
 
   async clear(from: Uint8Array, to: Uint8Array): Promise<void> {
     const range = { from: toText(from), to: toText(to) }
-    for (const name of this.#kept.keys()) if (isIn(range, name)) this.#kept.delete(name)
+    for (const name of this.#overlay.keys()) if (isIn(range, name)) this.#overlay.delete(name)
     this.#cleared.push(range)
   }
 
   async *scan(from: Uint8Array, to: Uint8Array): AsyncGenerator<readonly [key: Uint8Array, value: Uint8Array]> {
     const range = { from: toText(from), to: toText(to) }
-    const names = [...this.#kept.keys()].filter((name) => isIn(range, name)).sort()
+    const names = [...this.#overlay.keys()].filter((name) => isIn(range, name)).sort()
     let next = 0
     for await (const [key, value] of this.#stored.scan(from, to)) {
       const name = toText(key)
-      for (; next < names.length && names[next]! < name; next++) yield* this.#keptAt(names[next]!)
-      if (!this.#kept.has(name) && !this.#isCleared(name)) yield [key, value]
+      for (; next < names.length && names[next]! < name; next++) yield* this.#overlayAt(names[next]!)
+      if (!this.#overlay.has(name) && !this.#isCleared(name)) yield [key, value]
     }
-    for (; next < names.length; next++) yield* this.#keptAt(names[next]!)
+    for (; next < names.length; next++) yield* this.#overlayAt(names[next]!)
   }
 
-  *#keptAt(name: string): Generator<readonly [key: Uint8Array, value: Uint8Array]> {
-    const value = this.#kept.get(name)
+  *#overlayAt(name: string): Generator<readonly [key: Uint8Array, value: Uint8Array]> {
+    const value = this.#overlay.get(name)
     if (value !== undefined) yield [fromText(name), value.slice()]
   }
 

@@ -34,16 +34,16 @@ const comparing: ReadonlySet<string> = new Set([
 ])
 
 /** @throws PetalError CommandNotSupported */
-export function assertStagesCollated(parsed: readonly ParsedStage[]): void {
+export function assertStagesSupportCollation(parsed: readonly ParsedStage[]): void {
   const other = parsed.find(({ place }) => !stages.has(place.stage))
-  if (other !== undefined) throw withoutCollation(other.place, 'it')
+  if (other !== undefined) throw collationUnsupported(other.place, 'it')
 }
 
 /** @throws PetalError CommandNotSupported */
-export function assertOperatorCollated(name: string, place: Place): void {
-  if (comparing.has(name)) throw withoutCollation(place, name)
+export function assertOperatorSupportsCollation(name: string, place: Place): void {
+  if (comparing.has(name)) throw collationUnsupported(place, name)
 }
 
-function withoutCollation(place: Place, what: string): PetalError {
+function collationUnsupported(place: Place, what: string): PetalError {
   return stageError('CommandNotSupported', place, `${what} compares by code point, and cannot be beside a collation`)
 }

@@ -8,31 +8,31 @@
  * Invariant: usedBytes ≤ budgetBytes, always.
  * @see Jiang and Zhang 2002, LIRS: inter-reference recency
  */
-import { LastAsked } from './last-asked.ts'
+import { AccessHistory } from './access-history.ts'
 
 /** A document larger than this fraction (1/n) of the budget would evict too many others. */
 const largestShare = 16
 /** Maximum number of entries examined to find one to evict. */
-const maxLooks = 4
+const maxProbes = 4
 
 /** An entry and the collection that holds it. */
-export interface Kept {
+export interface CacheEntry {
   readonly ordinal: number
   readonly bytes: number
   /** Time of the last request. */
-  askedAt: number
+  accessedAt: number
   /** The collection's entries by ordinal. */
-  readonly owner: Map<number, Kept>
+  readonly owner: Map<number, CacheEntry>
 }
 
-export class DocumentRoom {
+export class DocumentCacheBudget {
   readonly budgetBytes: number
   readonly largestBytes: number
   /** Logical clock: counts requests. */
   now = 0
-  readonly lastAsked = new LastAsked()
+  readonly accessHistory = new AccessHistory()
   /** Entries in clock order, for the eviction hand. */
-  #clock: Kept[] = []
+  #clock: CacheEntry[] = []
   #hand = 0
   #usedBytes = 0
 
@@ -47,7 +47,7 @@ export class DocumentRoom {
   }
 
   /** REQUIRES: makeRoom() for its size */
-  add(kept: Kept): void {
+  add(kept: CacheEntry): void {
     kept.owner.set(kept.ordinal, kept)
     this.#clock.push(kept)
     this.#usedBytes += kept.bytes
@@ -56,10 +56,10 @@ export class DocumentRoom {
   /** Evicts entries not requested since `before`; false if that does not free enough. */
   makeRoom(bytes: number, before: number): boolean {
     for (let looks = 0; this.#usedBytes + bytes > this.budgetBytes; ) {
-      if (looks++ === maxLooks) return false
+      if (looks++ === maxProbes) return false
       if (this.#hand >= this.#clock.length) this.#hand = 0
       const kept = this.#clock[this.#hand]!
-      if (kept.askedAt >= before) {
+      if (kept.accessedAt >= before) {
         this.#hand++
       } else {
         this.#removeAtHand(kept)
@@ -70,7 +70,7 @@ export class DocumentRoom {
   }
 
   /** Removes all entries of a collection. */
-  removeAll(owner: Map<number, Kept>): void {
+  removeAll(owner: Map<number, CacheEntry>): void {
     if (owner.size === 0) return
     this.#clock = this.#clock.filter((kept) => kept.owner !== owner)
     this.#hand = 0
@@ -78,7 +78,7 @@ export class DocumentRoom {
     owner.clear()
   }
 
-  #removeAtHand(kept: Kept): void {
+  #removeAtHand(kept: CacheEntry): void {
     const last = this.#clock.pop()!
     if (last !== kept) this.#clock[this.#hand] = last
     kept.owner.delete(kept.ordinal)

@@ -6,7 +6,7 @@
  * 1. Documents are inserted in input order, and identified in results by their input position.
  * 2. When ordered, nothing after the first rejected document is inserted, and everything before it is.
  */
-import { breathe } from '../../model/time-slice.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { RecordHost, RecordLoad } from '../bulk/record-load.ts'
 import type { JsonRecord } from '../documents/json-record.ts'
@@ -22,7 +22,7 @@ const firstRunDocuments = 100
 const maxRunDocuments = 1000
 const runCharacters = 4 * 1024 * 1024
 
-export class ManyInserts {
+export class InsertManyRun {
   readonly #collection: OpenCollection
   readonly #options: InsertManyOptions
   /** Number of documents, if known. */
@@ -32,13 +32,13 @@ export class ManyInserts {
   #taken = 0
   #run: Document[] = []
   #runDocuments = firstRunDocuments
-  #underWay: Promise<void> = Promise.resolve()
+  #inFlight: Promise<void> = Promise.resolve()
   /** Failed commits when the last run was handed over. */
   #failuresBefore: number | undefined
   /** Why an insert in flight failed. */
   #failure: { readonly cause: unknown } | undefined
   /** Documents whose insertion was attempted. */
-  #tried = 0
+  #attempted = 0
   readonly #insertedIds: Record<number, unknown> = {}
   readonly #writeErrors: WriteError[] = []
   #insertedCount = 0
@@ -64,13 +64,13 @@ export class ManyInserts {
   }
 
   /** Whether documents are waiting for others that may be late: thousands, when they are collected for threads. */
-  get isWaiting(): boolean {
+  get hasPending(): boolean {
     return this.#load?.bulk.isCollecting === true
   }
 
   /** The source may be idle for a while. */
   async pause(): Promise<void> {
-    if (this.isWaiting) await this.#load?.bulk.leave()
+    if (this.hasPending) await this.#load?.bulk.flush()
   }
 
   /** Takes a document, generating its `_id`. @returns true if no other may follow @throws PetalError BadValue */
@@ -81,16 +81,16 @@ export class ManyInserts {
     const load = this.#load
     if (load?.bulk.isCollecting) return this.#collect(load, document)
     if (this.#mayLoad) return this.#tryToLoad(document)
-    return this.#takeOrdinarily(document)
+    return this.#takeNormally(document)
   }
 
   /** Inserts the remaining documents. @throws BulkWriteError if documents were rejected */
   async finish(): Promise<InsertManyResult> {
     if (!this.#isOver) {
-      if (this.isWaiting) await this.#load?.bulk.end()
+      if (this.hasPending) await this.#load?.bulk.finish()
       await this.#flush()
     }
-    await this.#underWay
+    await this.#inFlight
     const insertedCount = this.#insertedCount
     const insertedIds = this.#insertedIds
     const [first, ...others] = this.#writeErrors
@@ -110,14 +110,14 @@ export class ManyInserts {
     await this.#load?.bulk.close(!this.hasFailed)
   }
 
-  #takeOrdinarily(document: Document): boolean | Promise<boolean> {
+  #takeNormally(document: Document): boolean | Promise<boolean> {
     this.#taken++
     this.#run.push(document)
-    this.#load?.bulk.passed()
+    this.#load?.bulk.noteInserted()
     if (this.#run.length >= this.#runDocuments) return this.#flush()
     // The first run is handed over before any write called later. The source may spend time on each document.
-    if (this.#tried === 0) return false
-    const slice = breathe(this.#sliceStart)
+    if (this.#attempted === 0) return false
+    const slice = yieldIfDue(this.#sliceStart)
     return slice instanceof Promise && this.#pauseUntil(slice)
   }
 
@@ -142,7 +142,7 @@ export class ManyInserts {
 
   async #tryToLoad(document: Document): Promise<boolean> {
     if (await this.#flush()) return true
-    await this.#underWay
+    await this.#inFlight
     if (this.#load === undefined) {
       // Imported lazily because it needs Node's worker threads.
       const { RecordLoad } = await import('../bulk/record-load.ts')
@@ -154,14 +154,14 @@ export class ManyInserts {
     }
     const load = this.#load
     if (load?.bulk.isDue && load.tryToBegin(this.#left)) return this.#collect(load, document)
-    return this.#takeOrdinarily(document)
+    return this.#takeNormally(document)
   }
 
   #collect(load: RecordLoad, document: Document): boolean | Promise<boolean> {
     const id = load.put(document)
-    if (id === undefined) return this.#leaveFor(document)
+    if (id === undefined) return this.#insertAfterFlush(document)
     this.#insertedIds[this.#taken++] = id
-    const slice = breathe(this.#sliceStart)
+    const slice = yieldIfDue(this.#sliceStart)
     return (slice instanceof Promise || load.bulk.isUnitComplete) && this.#advance(load, slice)
   }
 
@@ -172,13 +172,13 @@ export class ManyInserts {
   }
 
   /** The document has to be inserted the ordinary way, after those before it. */
-  async #leaveFor(document: Document): Promise<boolean> {
+  async #insertAfterFlush(document: Document): Promise<boolean> {
     await this.pause()
-    return this.#isOver || this.#takeOrdinarily(document)
+    return this.#isOver || this.#takeNormally(document)
   }
 
   #published(documents: number): void {
-    this.#tried += documents
+    this.#attempted += documents
     this.#insertedCount += documents
   }
 
@@ -192,11 +192,11 @@ export class ManyInserts {
         await this.#insert(run)
         run = []
       }
-      const slice = breathe(this.#sliceStart)
+      const slice = yieldIfDue(this.#sliceStart)
       this.#sliceStart = slice instanceof Promise ? await slice : slice
     }
     if (run.length > 0 && !this.#isOver) await this.#insert(run)
-    await this.#underWay
+    await this.#inFlight
   }
 
   async #flush(): Promise<boolean> {
@@ -218,16 +218,16 @@ export class ManyInserts {
       this.#failuresBefore = failures
       const { ids, errors, count, characters, done } = await inserting
       done.catch((cause: unknown) => this.#failed(cause))
-      await this.#underWay.catch(async (error: unknown) => {
+      await this.#inFlight.catch(async (error: unknown) => {
         // Report the failure only once nothing of it is being written any more.
         await done.catch(ignore)
         throw error
       })
-      this.#underWay = done
+      this.#inFlight = done
       // Keeps the caller's own ids for documents that were collected before.
-      for (const [i, id] of ids.entries()) if (id !== undefined) this.#insertedIds[this.#tried + i] ??= id
-      for (const error of errors) this.#refused({ ...error, index: this.#tried + error.index }, ordered)
-      this.#tried += run.length
+      for (const [i, id] of ids.entries()) if (id !== undefined) this.#insertedIds[this.#attempted + i] ??= id
+      for (const error of errors) this.#refused({ ...error, index: this.#attempted + error.index }, ordered)
+      this.#attempted += run.length
       this.#insertedCount += count
       if (count > 0) {
         const fitting = Math.floor((runCharacters * count) / characters)

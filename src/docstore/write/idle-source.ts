@@ -2,12 +2,12 @@
 import { ended, type SourceEnd } from './source-end.ts'
 
 /** How long documents wait to be inserted together with later ones. */
-const patienceMilliseconds = 500
+const idleMilliseconds = 500
 
 /** The consumer, which may have work to do while the source is idle. */
-interface Waiting {
+interface Consumer {
   /** False if a delay of the source makes no difference. */
-  readonly isWaiting: boolean
+  readonly hasPending: boolean
   pause(): Promise<void>
 }
 
@@ -15,9 +15,9 @@ interface Waiting {
  * Yields the items of the source. When an item is late, calls `pause()` once.
  * @param end stops the iteration even if the source never answers; the source is then closed without waiting for it
  */
-export async function* patiently<T>(
+export async function* withIdlePause<T>(
   source: AsyncIterable<T> | Iterable<T>,
-  waiting: Waiting,
+  consumer: Consumer,
   end: SourceEnd
 ): AsyncGenerator<T> {
   if (!(Symbol.asyncIterator in source)) {
@@ -25,7 +25,7 @@ export async function* patiently<T>(
     return
   }
   const iterator = source[Symbol.asyncIterator]()
-  const patience = new Patience()
+  const idleTimer = new IdleTimer()
   let isOver = false
   try {
     for (;;) {
@@ -33,8 +33,8 @@ export async function* patiently<T>(
       isOver = true
       // A hand-written iterator may not return a promise.
       const next = end.error === undefined ? end.orEnd(Promise.resolve(iterator.next())) : ended
-      if (next !== ended && waiting.isWaiting && !(await patience.isInTime(next))) {
-        await waiting.pause().catch((error: unknown) => {
+      if (next !== ended && consumer.hasPending && !(await idleTimer.isInTime(next))) {
+        await consumer.pause().catch((error: unknown) => {
           leave(iterator)
           throw error
         })
@@ -50,7 +50,7 @@ export async function* patiently<T>(
       yield value
     }
   } finally {
-    patience.end()
+    idleTimer.end()
     if (!isOver) await iterator.return?.()
   }
 }
@@ -62,14 +62,14 @@ function leave(iterator: AsyncIterator<unknown>): void {
 }
 
 /** Waits for one promise after the other, each for some time. */
-class Patience {
+class IdleTimer {
   /** Shared by all of them: creating a timer takes as long as parsing a line. */
   #timer: NodeJS.Timeout | undefined
   #settle: (isInTime: boolean) => void = () => {}
 
   /** Resolves to false if the promise does not settle in time. */
   isInTime(promise: Promise<unknown>): Promise<boolean> {
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#settle(false), patienceMilliseconds)
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#settle(false), idleMilliseconds)
     else this.#timer.refresh()
     return new Promise((resolve, reject) => {
       this.#settle = resolve
