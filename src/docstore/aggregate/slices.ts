@@ -12,7 +12,7 @@ const sliceDocuments = 256
 
 export function* noDocuments(): Documents {}
 
-/** Replaces each slice by the result of `become`. Ends the source when it is ended itself. */
+/** Replaces each slice by the result of `replace`. Ends the source when it is ended itself. */
 export function* transform(source: Documents, replace: (slice: readonly Document[]) => Documents): Documents {
   try {
     for (let step = source.next(); step.done !== true; ) {

@@ -142,7 +142,7 @@ export class BulkLoad {
 
   /**
    * Takes a record; advance() must be called now and then. False if there is no room: the record must then be inserted
-   * the ordinary way, after leave().
+   * the ordinary way, after flush().
    */
   put(record: Uint8Array): boolean {
     return this.#collector.put(record)
@@ -160,7 +160,7 @@ export class BulkLoad {
   }
 
   /**
-   * Discards what was built but not published; there is nothing to discard after leave().
+   * Discards what was built but not published; there is nothing to discard after flush().
    * @param isCommitted everything inserted the ordinary way is committed
    */
   async close(isCommitted: boolean): Promise<void> {

@@ -54,7 +54,7 @@ export class DocumentCache {
   }
 
   /**
-   * Must be called before the first look() in a synchronous stretch of code, since other code may have changed
+   * Must be called before the first lookUp() in a synchronous stretch of code, since other code may have changed
    * Object.prototype.
    */
   beginLookups(): void {
@@ -64,7 +64,7 @@ export class DocumentCache {
   /**
    * Like get(), but returns the cached document itself: it must only be read, or copied by its plan, and never exposed
    * to callers.
-   * REQUIRES: beginLooks()
+   * REQUIRES: beginLookups()
    */
   lookUp(ordinal: number): CachedDocument | undefined {
     const now = ++this.#budget.now
@@ -76,7 +76,7 @@ export class DocumentCache {
   }
 
   /**
-   * Called with a decoded document that get() or look() did not have: caches a copy if it was requested before and
+   * Called with a decoded document that get() or lookUp() did not have: caches a copy if it was requested before and
    * there is room.
    * @param document or a function that decodes it, called only if it gets cached
    */

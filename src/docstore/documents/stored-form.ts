@@ -63,7 +63,7 @@ export function guardRead<T>(read: () => T): T {
   }
 }
 
-/** Returns what lookInto() throws for an error, for use where a closure per document would be too expensive. */
+/** Returns what guardRead() throws for an error, for use where a closure per document would be too expensive. */
 export function unreadable(cause: unknown): PetalError {
   if (cause instanceof PetalError) return cause
   const why = cause instanceof Error ? cause.message : String(cause)

@@ -193,8 +193,8 @@ function invertInterval({ from, to, point }: Interval): Interval {
 }
 
 /**
- * k < end if and only if turned(k) ≥ turnedEnd(end), for keys of values: no key is a proper prefix of `end` without its
- * last bit, so the keys with prefix turned(end) are the inverted keys with prefix `end`, which lie below.
+ * k < end if and only if invertBits(k) ≥ invertEnd(end), for keys of values: no key is a proper prefix of `end` without its
+ * last bit, so the keys with prefix invertBits(end) are the inverted keys with prefix `end`, which lie below.
  */
 function invertEnd(end: Uint8Array): Uint8Array {
   const key = invertBits(end)

@@ -179,7 +179,7 @@ function* confirmByScan(
 /**
  * Offers a cached document to the confirmer; false if it is not cached. Copy plans need no check here: apart from
  * functions in the filter, no code of the caller runs between two yields to the event loop.
- * REQUIRES: beginLooks() since the last yield to the event loop
+ * REQUIRES: beginLookups() since the last yield to the event loop
  */
 function offerCached(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {
   const kept = view.cache.lookUp(ordinal)

@@ -34,7 +34,7 @@ export class Control {
     return performance.now() - this.#sliceStarted > sliceMilliseconds
   }
 
-  /** Counts a document that was read; true when it is time for look(). */
+  /** Counts a document that was read; true when it is time for checkClock(). */
   countDocument(): boolean {
     return --this.#documentsUntilCheck <= 0
   }

@@ -25,13 +25,13 @@ export interface Execution {
   readonly unwanted: number
 }
 
-/** Called after each document: whether it is time to call isBreathDue(). */
+/** Called after each document: whether it is time to call isYieldDue(). */
 export function isClockCheckDue({ control }: Execution, confirmer: Confirmer): boolean {
   return control.countDocument() || confirmer.isSliceFull
 }
 
 /**
- * Whether it is time for breathe(). Separate from it, because calling it needs no generator. Throws if the read was
+ * Whether it is time for yieldSlice(). Separate from it, because calling it needs no generator. Throws if the read was
  * aborted.
  */
 export function isYieldDue({ control, view }: Execution, confirmer: Confirmer): boolean {

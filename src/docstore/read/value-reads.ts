@@ -78,7 +78,7 @@ export function* evaluateOn(
   return found
 }
 
-/** Like ask(), but only for the counts and the first certain document. */
+/** Like evaluateOn(), but only for the counts and the first certain document. */
 export function evaluateCounts(
   execution: Execution,
   segment: number,

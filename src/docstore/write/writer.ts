@@ -109,7 +109,7 @@ export class Writer {
   }
 
   /**
-   * Returns the document as insertAlone() would store it. REQUIRES: inside an exclusive task. @throws PetalError
+   * Returns the document as insertExclusive() would store it. REQUIRES: inside an exclusive task. @throws PetalError
    * BadValue
    */
   withId(document: Document): Document {

@@ -185,15 +185,19 @@ export const bounds = [
   ),
   mutant(
     'the evaluation kept from skipping segments is used for other segments',
-    edit('sharded-bloom/view', 'if (left?.captured === captured && left', 'if (left !== undefined && left'),
+    edit(
+      'sharded-bloom/view',
+      'if (stoppedAt?.captured === captured && stoppedAt',
+      'if (stoppedAt !== undefined && stoppedAt'
+    ),
     'sharded-bloom/upper-level'
   ),
   mutant(
     'the first of the groups left by the rows is dropped',
     edit(
       'sharded-bloom/view',
-      'groups = segment.narrowed(pair, groups)',
-      'groups = segment.narrowed(pair, groups) & (groups - 1)'
+      'groups = segment.narrowGroups(pair, groups)',
+      'groups = segment.narrowGroups(pair, groups) & (groups - 1)'
     ),
     'sharded-bloom/upper-level'
   ),
@@ -246,7 +250,7 @@ export const bounds = [
   ),
   mutant(
     'patterns given as strings match UTF-16 units',
-    edit('query/pattern', "byCode), flags.includes('u') ?", 'byCode), flags.length >= 0 ?'),
+    edit('query/pattern', "escapeByCode), flags.includes('u') ?", 'escapeByCode), flags.length >= 0 ?'),
     'query/filter-evaluation',
     'docstore/patterns'
   )

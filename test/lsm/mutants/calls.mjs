@@ -4,7 +4,7 @@ import { edit, mutant } from './mutant.mjs'
 export const calls = [
   mutant(
     'an index that is still being built is reported as built',
-    edit('docstore/indexes/create-index', 'await ended(index, options.signal)', 'return wanted.name'),
+    edit('docstore/indexes/create-index', 'await waitForBuild(index, options.signal)', 'return wanted.name'),
     'docstore/indexes-build'
   ),
   mutant(

@@ -24,8 +24,8 @@ export const changes = [
     'the next batch does not wait until the changes of this one are reported',
     edit(
       committer,
-      'await tellCommit({ kind, ordinalsBefore: removed',
-      'void tellCommit({ kind, ordinalsBefore: removed'
+      'await notifyStreams({ kind, ordinalsBefore: removed',
+      'void notifyStreams({ kind, ordinalsBefore: removed'
     ),
     'docstore/watch',
     'docstore/watch-model'
@@ -56,7 +56,7 @@ export const changes = [
   ),
   mutant(
     'a sweep continues after its index was dropped',
-    edit(expired, '  if (!isThere(collection, index)) return 0\n', ''),
+    edit(expired, '  if (!isDeclared(collection, index)) return 0\n', ''),
     'docstore/expiry'
   )
 ]

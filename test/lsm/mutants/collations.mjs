@@ -50,7 +50,7 @@ export const collations = [
     'grouping stages are accepted together with a collation',
     edit(
       'aggregate/compile',
-      'if (expressions.order !== undefined) assertStagesCollated(parsed)\n  const write',
+      'if (expressions.order !== undefined) assertStagesSupportCollation(parsed)\n  const write',
       'const write'
     ),
     'docstore/collation'

@@ -77,7 +77,7 @@ export const durability = [
     'a batch is split over several log records',
     edit(
       'lsm/engine/write-queue',
-      '    const group = this.#room(WriteGroup.batchBytes(operations))\n',
+      '    const group = this.#groupWithRoom(WriteGroup.batchBytes(operations))\n',
       `    if (operations.length > 1) {
       return Promise.all(
         operations.map((one) => {
@@ -87,7 +87,7 @@ export const durability = [
         })
       ).then(() => undefined)
     }
-    const group = this.#room(WriteGroup.batchBytes(operations))
+    const group = this.#groupWithRoom(WriteGroup.batchBytes(operations))
 `
     ),
     'lsm/crash-logs',

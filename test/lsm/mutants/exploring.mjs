@@ -92,7 +92,7 @@ export const exploring = [
   ),
   mutant(
     'an incomplete first line is always taken for the start of a document of several lines',
-    edit('cli/layout', "return next !== '' && mayGoOn(open, next) ? 'documents' : 'lines'", "return 'documents'"),
+    edit('cli/layout', "return next !== '' && mayContinue(open, next) ? 'documents' : 'lines'", "return 'documents'"),
     'cli/layout'
   ),
   mutant(

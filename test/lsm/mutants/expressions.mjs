@@ -50,7 +50,7 @@ export const expressions = [
   ),
   mutant(
     'a pipeline with $sample is run once for all documents',
-    edit('aggregate/foreign', 'names.length === 0 && !mayDiffer(pipeline)', 'names.length === 0'),
+    edit('aggregate/foreign', 'names.length === 0 && !isNondeterministic(pipeline)', 'names.length === 0'),
     'docstore/aggregate-lookup'
   ),
   mutant(
@@ -95,7 +95,7 @@ export const expressions = [
   ),
   mutant(
     '$merge blocks the event loop',
-    edit('docstore/write/merge-documents', 'const turn = breathe(sliceStart)', 'const turn = sliceStart'),
+    edit('docstore/write/merge-documents', 'const turn = yieldIfDue(sliceStart)', 'const turn = sliceStart'),
     'docstore/update-turns'
   ),
   mutant(

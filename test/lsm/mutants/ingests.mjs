@@ -21,7 +21,7 @@ export const ingests = [
     'snapshots see what is ingested later',
     edit(
       'lsm/engine/background',
-      'snapshots.throughEdit(() => this.#install({ newTables }))',
+      'snapshots.holdDuring(() => this.#install({ newTables }))',
       'this.#install({ newTables })'
     ),
     'lsm/ingest'
@@ -40,7 +40,7 @@ export const ingests = [
     'merges run while levels for ingested tables are chosen',
     edit(
       'lsm/engine/background',
-      `return this.#whileNothingMerges(async () => {
+      `return this.#runManual(async () => {
       if (this.#isStopped) throw this.lastError ?? closed()
       const { snapshots, counters } = this.#host`,
       `return Promise.resolve().then(async () => {

@@ -16,8 +16,8 @@ export const kept = [
     'kept documents are confirmed without a test',
     edit(
       'docstore/read/confirm',
-      'confirmer.offerKept(ordinal, kept, isCertain, view)',
-      'confirmer.offerKept(ordinal, kept, true, view)'
+      'confirmer.offerCached(ordinal, kept, isCertain, view)',
+      'confirmer.offerCached(ordinal, kept, true, view)'
     ),
     'docstore/kept-scan'
   ),

@@ -28,12 +28,12 @@ export const loads = [
   ),
   mutant(
     'a duplicate id within a unit is not noticed',
-    edit('docstore/bulk/unit-builder', 'return this.#ids.areDifferent', 'return true'),
+    edit('docstore/bulk/unit-builder', 'return this.#ids.areDistinct', 'return true'),
     'docstore/bulk-load'
   ),
   mutant(
     'lines of units do not count for line numbers',
-    edit('docstore/import/import-lines', 'this.#splitter.passOver(lines)', ''),
+    edit('docstore/import/import-lines', 'this.#splitter.skipLines(lines)', ''),
     'docstore/bulk-load'
   ),
   mutant(
@@ -43,7 +43,7 @@ export const loads = [
   ),
   mutant(
     'units are published although an index was declared meanwhile',
-    edit('docstore/bulk/bulk-load', 'if (!this.#isWelcome) return false', ''),
+    edit('docstore/bulk/bulk-load', 'if (!this.#isAllowed) return false', ''),
     'docstore/bulk-load-others'
   ),
   mutant(
@@ -55,8 +55,8 @@ export const loads = [
     'a refused unit leaves its tables behind',
     edit(
       'docstore/bulk/bulk-load',
-      '    await this.#discard(built)\n    await this.#turnBack(',
-      '    await this.#turnBack('
+      '    await this.#discard(built)\n    await this.#insertRest(',
+      '    await this.#insertRest('
     ),
     'docstore/bulk-load-ends',
     'docstore/bulk-load-crash',
@@ -99,18 +99,18 @@ export const loads = [
   ),
   mutant(
     'documents collected for a unit are lost if it is not filled',
-    edit(many, '      if (this.isWaiting) await this.#load?.bulk.end()\n', ''),
-    'docstore/many-inserts-ends'
+    edit(many, '      if (this.hasPending) await this.#load?.bulk.finish()\n', ''),
+    'docstore/insert-many-run-ends'
   ),
   mutant(
     'ids of documents collected after the one that ended the call are reported',
     edit(many, 'isLast ? this.#taken : error.index + 1', 'error.index + 1'),
-    'docstore/many-inserts-ends'
+    'docstore/insert-many-run-ends'
   ),
   mutant(
     'ids of collected documents are reported as copies',
-    edit(many, 'this.#insertedIds[this.#tried + i] ??= id', 'this.#insertedIds[this.#tried + i] = id'),
-    'docstore/many-inserts-ends'
+    edit(many, 'this.#insertedIds[this.#attempted + i] ??= id', 'this.#insertedIds[this.#attempted + i] = id'),
+    'docstore/insert-many-run-ends'
   ),
   mutant(
     'a run is inserted although the previous one failed',
@@ -120,7 +120,7 @@ export const loads = [
   mutant(
     'a thread accepts null as an _id',
     edit('docstore/bulk/record-load', 'if (id === undefined || id === null) return undefined', ''),
-    'docstore/many-inserts-ends'
+    'docstore/insert-many-run-ends'
   ),
   mutant(
     'documents that JSON cannot represent are collected however many there are',
@@ -129,24 +129,24 @@ export const loads = [
       'if (this.#flat > fewFlat && this.#flat * rareFlat > this.#taken) return undefined',
       ''
     ),
-    'docstore/many-inserts-ends'
+    'docstore/insert-many-run-ends'
   ),
   mutant(
     'documents of a unit do not count for the positions of later ones',
-    edit(many, '    this.#tried += documents\n', ''),
-    'docstore/many-inserts-ends',
-    'docstore/many-inserts'
+    edit(many, '    this.#attempted += documents\n', ''),
+    'docstore/insert-many-run-ends',
+    'docstore/insert-many-run'
   ),
   mutant(
     'a document that cannot be collected is inserted before those collected earlier',
     edit(many, '    await this.pause()\n    return this.#isOver ||', '    return this.#isOver ||'),
-    'docstore/many-inserts',
-    'docstore/many-inserts-ends'
+    'docstore/insert-many-run',
+    'docstore/insert-many-run-ends'
   ),
   mutant(
     'short lists are collected for units',
     edit(many, 'return (this.#left ?? this.#taken) >= this.#unitDocuments', 'return true'),
-    'docstore/many-inserts-ends'
+    'docstore/insert-many-run-ends'
   ),
   mutant(
     'an ObjectId in a record is indexed as a text',
@@ -155,12 +155,12 @@ export const loads = [
       "case 'objectId':\n        return this.#constants.OBJECT_ID\n",
       "case 'objectId':\n        return 0\n"
     ),
-    'docstore/many-inserts-ends'
+    'docstore/insert-many-run-ends'
   ),
   mutant(
     'an ObjectId in a record gets the key of the text of its digits',
     edit('docstore/bulk/unit-builder', "this.#idEnds[i - from]!, form === 'objectId')", 'this.#idEnds[i - from]!)'),
-    'docstore/many-inserts'
+    'docstore/insert-many-run'
   ),
   mutant(
     'upper-case digits of an ObjectId are hashed as they are',
@@ -182,12 +182,12 @@ export const loads = [
   ),
   mutant(
     'a unit may end in the middle of a line',
-    edit('docstore/bulk/unit-collector', 'isOneBegun ? this.#ended + 1 : 1', '1'),
+    edit('docstore/bulk/unit-collector', 'isOneBegun ? this.#completeLines + 1 : 1', '1'),
     'docstore/unit-collector'
   ),
   mutant(
     'the unfinished last line of a source is lost after a unit',
-    edit('docstore/bulk/bulk-load', 'await this.#host.insertOrdinarily(unfinished)', ''),
+    edit('docstore/bulk/bulk-load', 'await this.#host.insertNormally(unfinished)', ''),
     'docstore/unit-sizes',
     'docstore/bulk-load'
   ),

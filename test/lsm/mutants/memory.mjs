@@ -11,42 +11,42 @@ export const memory = [
     'a room is closed after the first of its records',
     edit(
       'sharded-bloom/records/checked-store',
-      'writes.push(checked(operation, room))',
-      'writes.push(checked(operation, room))\n      room.close()'
+      'writes.push(checked(operation, arena))',
+      'writes.push(checked(operation, arena))\n      arena.close()'
     ),
-    'sharded-bloom/room'
+    'sharded-bloom/scratch-arena'
   ),
   mutant(
     'a seal closes the room of the end of its tail before that is written',
     edit(
       'sharded-bloom/segment/seal',
-      'if (writes.length > 0) await store.write(writes)\n      room.close()',
-      'const written = store.write(writes)\n      room.close()\n      await written'
+      'if (writes.length > 0) await store.write(writes)\n      arena.close()',
+      'const written = store.write(writes)\n      arena.close()\n      await written'
     ),
-    'sharded-bloom/room'
+    'sharded-bloom/scratch-arena'
   ),
   mutant(
     'a seal closes the room of a part of its tail before that is written',
     edit(
       'sharded-bloom/segment/seal',
-      'await store.write(writes)\n    writes = []\n    room.close()',
-      'const written = store.write(writes)\n    room.close()\n    await written\n    writes = []'
+      'await store.write(writes)\n    writes = []\n    arena.close()',
+      'const written = store.write(writes)\n    arena.close()\n    await written\n    writes = []'
     ),
-    'sharded-bloom/room'
+    'sharded-bloom/scratch-arena'
   ),
   mutant(
     'a checkpoint closes its room before its records are written',
     edit(
       'sharded-bloom/segment/segment-store',
-      'await this.write(writes, [handle])\n    room.close()',
-      'const written = this.write(writes, [handle])\n    room.close()\n    await written'
+      'await this.write(writes, [handle])\n    arena.close()',
+      'const written = this.write(writes, [handle])\n    arena.close()\n    await written'
     ),
-    'sharded-bloom/room'
+    'sharded-bloom/scratch-arena'
   ),
   mutant(
     'the memory of a room that is closed twice is given to two users',
     edit('sharded-bloom/records/scratch-arena', 'this.#memory = noMemory\n    this.#used = 0', ''),
-    'sharded-bloom/room'
+    'sharded-bloom/scratch-arena'
   ),
   mutant(
     'two samplers share the members of a closed one',
@@ -95,7 +95,7 @@ export const memory = [
   ),
   mutant(
     'segments are not sealed early, however short memory is',
-    edit('sharded-bloom/segment/early-seals', 'if (!this.#isShort || ', 'if (this.#isShort || '),
+    edit('sharded-bloom/segment/early-seals', 'if (!this.#isMemoryShort || ', 'if (this.#isMemoryShort || '),
     'sharded-bloom/early-seals',
     'docstore/short-row-memory'
   ),
@@ -124,7 +124,11 @@ export const memory = [
   ),
   mutant(
     'a read fails for lack of descriptors while idle tables are open',
-    edit('lsm/version/table-cache', '!lacksDescriptors(error) || !this.#relieve()', 'lacksDescriptors(error) || true'),
+    edit(
+      'lsm/version/table-cache',
+      '!isOutOfDescriptors(error) || !this.#freeDescriptors()',
+      'isOutOfDescriptors(error) || true'
+    ),
     'lsm/version-table-cache'
   )
 ]

@@ -14,12 +14,12 @@ export const reading = [
   ),
   mutant(
     'a range leaves out the table that ends at its first key',
-    edit('lsm/version/level', 'start === undefined ? 0 : firstEndingAt', 'start === undefined ? 0 : firstBeginningAt'),
+    edit('lsm/version/level', 'start === undefined ? 0 : firstEndingAt', 'start === undefined ? 0 : firstStartingAt'),
     'lsm/range-tables'
   ),
   mutant(
     'a range leaves out the table that begins before its end',
-    edit('lsm/version/level', 'firstBeginningAt(tables, end)\n  return', 'firstEndingAt(tables, end)\n  return'),
+    edit('lsm/version/level', 'firstStartingAt(tables, end)\n  return', 'firstEndingAt(tables, end)\n  return'),
     'lsm/range-tables'
   ),
   mutant(
@@ -99,7 +99,7 @@ export const reading = [
   ),
   mutant(
     'a block read without the cache is taken to be still in memory',
-    edit('lsm/format/table-file', ' && aside.uses === memoryUses()', ''),
+    edit('lsm/format/table-file', ' &&\n      sharedBlock.generation === memoryGeneration()', ''),
     'lsm/table-cache'
   ),
   mutant(
@@ -189,19 +189,19 @@ export const reading = [
     'a cleared range of a read-only index hides records written since',
     edit(
       'docstore/store/overlay-index-records',
-      'if (this.#kept.has(name)) return this.#kept.get(name)?.slice()\n    return this.#isCleared(name)',
-      'if (this.#kept.has(name) && !this.#isCleared(name)) return this.#kept.get(name)?.slice()\n    return this.#isCleared(name)'
+      'if (this.#overlay.has(name)) return this.#overlay.get(name)?.slice()\n    return this.#isCleared(name)',
+      'if (this.#overlay.has(name) && !this.#isCleared(name)) return this.#overlay.get(name)?.slice()\n    return this.#isCleared(name)'
     ),
-    'docstore/kept-index-records'
+    'docstore/overlay-index-records'
   ),
   mutant(
     'records deleted by a read-only index reappear',
     edit(
       'docstore/store/overlay-index-records',
-      'if (!this.#kept.has(name) && !',
-      'if (this.#kept.get(name) === undefined && !'
+      'if (!this.#overlay.has(name) && !',
+      'if (this.#overlay.get(name) === undefined && !'
     ),
-    'docstore/kept-index-records'
+    'docstore/overlay-index-records'
   ),
   mutant(
     'verify() does not count the entries of declared indexes',

@@ -76,7 +76,7 @@ export const recovery = [
   ),
   mutant(
     'recovery does not make durable what it has read',
-    edit('lsm/version/manifest', '    writeAgain(file, end)\n    await writer.sync()\n', ''),
+    edit('lsm/version/manifest', '    rewriteInPlace(file, end)\n    await writer.sync()\n', ''),
     'lsm/manifest-recovery',
     'lsm/faults-reopened',
     'lsm/crash-recovery'

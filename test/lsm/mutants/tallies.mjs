@@ -69,7 +69,7 @@ export const tallies = [
     'rows are not read when few groups are left',
     edit(
       'sharded-bloom/segment/tail/bloom-sealed',
-      'if (isSparse && this.narrowed(pair, groups) === 0) break',
+      'if (isSparse && this.narrowGroups(pair, groups) === 0) break',
       'if (isSparse) break'
     ),
     'sharded-bloom/rows-read'

@@ -18,7 +18,7 @@ export const values = [
       edit(
         'lsm/value/lookup',
         'const hits = new Hits(view, { limit',
-        `const shown = question.kind === 'pair' ? values.candidates(view, question.positions) : values.allTables(view)
+        `const shown = condition.kind === 'pair' ? values.candidates(view, condition.positions) : values.allTables(view)
   const numbers = new Set(shown.map(({ meta }) => meta.number))
   const levels = view.version.levels.map((tables) => tables.filter(({ number }) => numbers.has(number)))
   const places = { buffers: view.buffers, tables: view.tables, version: new Version(levels) } as unknown as Places

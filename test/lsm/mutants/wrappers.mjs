@@ -77,7 +77,7 @@ export const wrappers = [
   ),
   mutant(
     'a key followed by white space is not found',
-    edit('query/raw-key', 'const end = behindSpace(text, at + needle.length)', 'const end = at + needle.length'),
+    edit('query/raw-key', 'const end = skipSpace(text, at + needle.length)', 'const end = at + needle.length'),
     'query/prefilter',
     'docstore/import-lines'
   ),
@@ -88,7 +88,7 @@ export const wrappers = [
   ),
   mutant(
     'a number in a wrapper fails every test',
-    edit('query/raw-value', 'return hasWrappers && mayBeOfNumber(text, start)', 'return false'),
+    edit('query/raw-value', 'return hasWrappers && mayBeNumberWrapper(text, start)', 'return false'),
     'query/prefilter'
   )
 ]
