@@ -8,21 +8,25 @@ import { collationOf, pipelineOf } from './values.ts'
 
 export const aggregateCommand = command({
   name: 'aggregate',
-  summary: 'Prints what a pipeline makes of the documents, one line of Extended JSON each.',
+  summary: 'Prints the results of an aggregation pipeline, one line of Extended JSON each.',
   positionals: '<db> <pipeline>',
   options: {
-    collection: { type: 'string', value: 'name', help: "collection that the pipeline begins with (default 'default')" },
-    collation: { type: 'string', value: 'json', help: 'how strings compare, such as {"locale": "en", "strength": 2}' },
-    explain: { type: 'boolean', help: 'tell what the index does and what runs over documents' },
+    collection: { type: 'string', value: 'name', help: "collection to aggregate (default 'default')" },
+    collation: {
+      type: 'string',
+      value: 'json',
+      help: 'how to compare strings, such as {"locale": "en", "strength": 2}'
+    },
+    explain: { type: 'boolean', help: 'show what the index does and which stages process documents' },
     canonical: { type: 'boolean', help: 'print canonical Extended JSON, which keeps the type of every number' },
-    json: { type: 'boolean', help: 'one line per document on a terminal too; with --explain: JSON' }
+    json: { type: 'boolean', help: 'print one line per document even on a terminal; with --explain, print JSON' }
   },
   details: [
-    'The pipeline is one of MongoDB in Extended JSON, in quotes to keep it from the shell:',
+    'The pipeline is a MongoDB pipeline in Extended JSON, quoted to protect it from the shell:',
     '',
     '  petaldb aggregate tweets.db \'[{"$group": {"_id": "$lang", "n": {"$sum": 1}}}, {"$sort": {"n": -1}}]\'',
     '',
-    'One that ends with $out or $merge writes what it makes into a collection, and prints nothing.'
+    'A pipeline that ends with $out or $merge writes its results to a collection and prints nothing.'
   ],
   async run([location = '', text = '[]'], options) {
     const pipeline = pipelineOf(text)

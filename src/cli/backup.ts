@@ -9,16 +9,16 @@ import { Progress } from './progress.ts'
 
 export const backupCommand = command({
   name: 'backup',
-  summary: 'Copies the files of a database into a new directory, in no time where both are on one file system.',
+  summary: 'Copies the files of a database into a new directory, almost instantly on the same file system.',
   positionals: '<db> <directory>',
   options: {
-    json: { type: 'boolean', help: 'print the outcome as JSON' }
+    json: { type: 'boolean', help: 'print the result as JSON' }
   },
   details: [
-    'The directory appears under its name when it is complete and on the disk; nothing but an empty directory may have that',
-    'name. Ctrl-C leaves nothing of it. Where the file system allows it, tables are the same files in both: they take no',
-    'room, and each database can be changed or removed without the other. Against a broken disk, back up to another one.',
-    'A program that has the database open makes a backup by db.backup(directory), while it goes on reading and writing.'
+    'The directory must be new or empty, and appears only when the backup is complete and on disk; Ctrl-C leaves nothing',
+    'behind. Where the file system supports hard links, the backup shares table files with the database: they take no extra',
+    'space, and either one can be changed or removed without affecting the other. To guard against disk failure, back up',
+    'to another disk. A program that has the database open can call db.backup(directory) while it reads and writes.'
   ],
   async run([location = '', to = ''], options) {
     using interrupt = new Interrupt()
@@ -45,7 +45,7 @@ export const backupCommand = command({
 })
 
 function resultText({ bytes, linkedBytes }: BackupResult, to: string, milliseconds: number): string {
-  const shared = linkedBytes === 0 ? '' : `, ${formatBytes(linkedBytes)} of them shared with it`
+  const shared = linkedBytes === 0 ? '' : `, ${formatBytes(linkedBytes)} of it shared with the database`
   return `backed up ${formatBytes(bytes)} to ${to}${shared}, in ${formatDuration(milliseconds)}`
 }
 

@@ -40,12 +40,12 @@ export function benchText(report: BenchReport): string {
     '',
     ...queryTable(queries),
     '',
-    'Milliseconds until all hits are read. first: once, just opened; warm: median, asked again and again; scan: median',
+    'Milliseconds until all hits are read. first: first run after opening; warm: median of repeated runs; scan: median',
     'without the index.',
     different.length === 0
       ? `With and without the index, all ${queries.length} queries found the same documents.`
       : `With and without the index, THE DOCUMENTS DIFFER: ${different.join(', ')}.`,
-    'README.md compares the same queries with other databases: "How it compares".'
+    'README.md compares other databases on the same queries, under "How it compares".'
   ].join('\n')
 }
 
@@ -55,11 +55,11 @@ function totals(report: BenchReport): readonly string[] {
   const rate = `${formatCount(documentsPerSecond)} documents/s`
   return formatTable(
     [
-      ['import', `${rate}, ${formatDuration(importMilliseconds)} until it is closed`],
+      ['import', `${rate}, ${formatDuration(importMilliseconds)} including the close`],
       ['JSON', size(jsonBytes)],
-      ['on disk', `${size(diskBytes)}, index included`],
+      ['on disk', `${size(diskBytes)}, including the index`],
       ['index', size(indexBytes)],
-      ['open again', formatDuration(openMilliseconds)]
+      ['reopen', formatDuration(openMilliseconds)]
     ],
     'l'
   )

@@ -22,19 +22,19 @@ const maxTweets = 10_000_000
 
 export const benchCommand = command({
   name: 'bench',
-  summary: 'Measures how fast imports and queries are on this machine, on made-up documents, in about a minute.',
+  summary: 'Measures the speed of imports and queries on this machine, with generated documents, in about a minute.',
   positionals: '',
   options: {
-    count: { type: 'string', value: 'n', help: 'how many documents (default 100000)' },
-    seed: { type: 'string', value: 's', help: 'another seed, other documents (default 1)' },
-    rounds: { type: 'string', value: 'n', help: 'timings of each query, of which the median counts (default 15)' },
-    keep: { type: 'string', value: 'dir', help: 'make tweets.ndjson and tweets.db in this directory, and leave them' },
+    count: { type: 'string', value: 'n', help: 'number of documents (default 100000)' },
+    seed: { type: 'string', value: 's', help: 'seed of the generated documents (default 1)' },
+    rounds: { type: 'string', value: 'n', help: 'timings per query, of which the median is reported (default 15)' },
+    keep: { type: 'string', value: 'dir', help: 'create tweets.ndjson and tweets.db in this directory, and keep them' },
     json: { type: 'boolean', help: 'print the report as JSON' }
   },
   details: [
-    'Imports generated tweets, closes and opens the database, and asks a query of every class, with the index and without',
-    'it. The exit status is 1 when both do not find the same documents. A query that takes long is timed less often. Without',
-    '--keep, files are made in the directory for temporary ones, $TMPDIR, and removed in the end, after Ctrl-C too.',
+    'Imports generated tweets, closes and reopens the database, and runs a query of every class with and without the index.',
+    'The exit status is 1 if the two do not find the same documents. Slow queries are timed less often. Without --keep, files',
+    'are created in the temporary directory ($TMPDIR) and removed at the end, even after Ctrl-C.',
     '',
     '  petaldb bench',
     '  petaldb bench --count 1000000 --keep /mnt/disk/bench'

@@ -41,7 +41,7 @@ export interface Command {
   run(args: readonly string[]): Promise<ExitStatus>
 }
 
-const helpOption = { type: 'boolean', help: 'show this' } as const
+const helpOption = { type: 'boolean', help: 'show this help' } as const
 
 export function command<const Options extends OptionTable>(spec: CommandSpec<Options>): Command {
   const table: OptionTable = { ...spec.options, help: helpOption }
@@ -96,7 +96,7 @@ function remedy(message: string, args: readonly string[], table: OptionTable): s
   const value = args[args.indexOf(option) + 1]
   if (option === '' || value === undefined) return ''
   const isOption = Object.keys(table).some((name) => value === `--${name}` || value.startsWith(`--${name}=`))
-  return isOption ? `: ${value} follows it` : `: write ${option}=${value}`
+  return isOption ? `: it is followed by ${value}` : `: write ${option}=${value}`
 }
 
 function helpText<Options extends OptionTable>(spec: CommandSpec<Options>, usage: string, table: OptionTable): string {

@@ -9,12 +9,12 @@ import { Progress } from './progress.ts'
 
 export const compactCommand = command({
   name: 'compact',
-  summary: 'Merges the tables of a database: what was replaced or deleted takes no room any more.',
+  summary: 'Merges the tables of a database, so that replaced and deleted documents no longer take space.',
   positionals: '<db>',
   options: {
-    json: { type: 'boolean', help: 'print the outcome as JSON' }
+    json: { type: 'boolean', help: 'print the result as JSON' }
   },
-  details: ['Ctrl-C is harmless: it ends after the tables that are being merged.'],
+  details: ['Ctrl-C is safe: the command stops after the merge in progress.'],
   async run([location = ''], options) {
     using interrupt = new Interrupt()
     try {

@@ -10,15 +10,16 @@ import { storeName, storeNames } from './store-name.ts'
 
 export const copyCommand = command({
   name: 'copy',
-  summary: 'Copies a database into a new one, which another engine may keep, and checks that all of it arrived.',
+  summary:
+    'Copies a database into a new one, optionally on another storage engine, and checks that the copy is complete.',
   positionals: '<from> <to>',
   options: {
-    store: { type: 'string', value: storeNames.join('|'), help: 'engine of the new database (default lsm)' },
-    json: { type: 'boolean', help: 'print the outcome as JSON' }
+    store: { type: 'string', value: storeNames.join('|'), help: 'storage engine of the new database (default lsm)' },
+    json: { type: 'boolean', help: 'print the result as JSON' }
   },
   details: [
-    'The new database appears under its name when it is complete and on the disk; nothing but an empty directory',
-    'may have that name. Ctrl-C leaves nothing of it, and the old one as it is.'
+    'The target directory must be new or empty, and appears only when the copy is complete and on disk; Ctrl-C leaves',
+    'nothing behind. The old database is not changed.'
   ],
   async run([from = '', to = ''], options) {
     const store = storeName(options.store)
@@ -54,7 +55,7 @@ export const copyCommand = command({
 function resultText({ collections, documents }: CopyResult, to: string, milliseconds: number): string {
   const what = formatNumberOf('document', documents)
   const where = formatNumberOf('collection', collections)
-  return `copied ${what} of ${where} to ${to} in ${formatDuration(milliseconds)}`
+  return `copied ${what} from ${where} to ${to} in ${formatDuration(milliseconds)}`
 }
 
 function resultJson({ collections, documents }: CopyResult, milliseconds: number): string {

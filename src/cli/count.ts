@@ -6,11 +6,15 @@ import { collationOf, documentOf } from './values.ts'
 
 export const countCommand = command({
   name: 'count',
-  summary: 'Prints the number of documents that match a filter, of all without one.',
+  summary: 'Prints the number of documents that match a filter, or of all documents.',
   positionals: '<db> [filter]',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to count in (default 'default')" },
-    collation: { type: 'string', value: 'json', help: 'how strings compare, such as {"locale": "en", "strength": 2}' },
+    collation: {
+      type: 'string',
+      value: 'json',
+      help: 'how to compare strings, such as {"locale": "en", "strength": 2}'
+    },
     json: { type: 'boolean', help: 'print {"count": n}' }
   },
   async run([location = '', filter = '{}'], options) {

@@ -40,6 +40,6 @@ export async function existingCollection(
   if (name === undefined) return db
   const names = db.listCollections().map((collection) => collection.name)
   if (names.includes(name)) return db.collection(name, options)
-  const others = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`
+  const others = names.length === 0 ? 'it has no collections' : `it has ${names.join(', ')}`
   throw new PetalError('NamespaceNotFound', `The database has no collection '${name}'; ${others}`)
 }

@@ -56,7 +56,7 @@ export function adviceOn(error: unknown): string | undefined {
   const { option, stored, collection } = error.details
   if (option !== 'hash' || stored === undefined) return undefined
   const which = collection === defaultCollectionName ? '' : ` --collection ${String(collection)}`
-  return `petaldb reindex <db> --hash murmur${which} builds it again`
+  return `petaldb reindex <db> --hash murmur${which} rebuilds the index`
 }
 
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
@@ -74,7 +74,7 @@ export function oneLine(text: string): string {
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of the path is not a directory',
+  ENOTDIR: 'part of the path is not a directory',
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
   ENOSPC: 'no space left on the device',

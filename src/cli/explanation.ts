@@ -10,7 +10,7 @@ export function explanationText({ queryPlanner, executionStats, index }: Explana
     ['plan', planText(queryPlanner.winningPlan)],
     ['bounds', index.bounds],
     ...(index.unbounded.length > 0 ? ([['not bounded', index.unbounded.join(', ')]] as const) : []),
-    ['segments', `${formatCount(segments.total)}, ${formatCount(segments.pruned)} of them without a candidate`],
+    ['segments', `${formatCount(segments.total)}, ${formatCount(segments.pruned)} of them without candidates`],
     ['rows read', `${formatCount(index.rowsRead)} (${formatBytes(index.bytesTouched)})`],
     ['candidates', formatCount(index.candidates)],
     ['certain', `${formatCount(index.certain)} (match without being tested)`],
@@ -29,14 +29,12 @@ export function aggregationText(explanation: AggregationExplanation): string {
   const { pushedDown, read, stages, nReturned, milliseconds } = explanation
   const rows = stages.map(({ stage, position, mode, nReturned: given }): readonly [string, string] => [
     `${stage} (stage ${position})`,
-    mode === 'writes'
-      ? 'writes, which it does not for an explanation'
-      : `${mode}, gives ${formatCount(given)} documents`
+    mode === 'writes' ? 'writes; not executed for an explanation' : `${mode}, returns ${formatCount(given)} documents`
   ])
   const width = Math.max(0, ...rows.map(([label]) => label.length))
   const isRead = stages[0]?.stage !== '$documents'
   return [
-    ...(isRead ? [`one read: ${pushedDown.length === 0 ? 'all documents' : pushedDown.join(', ')}`] : []),
+    ...(isRead ? [`read: ${pushedDown.length === 0 ? 'all documents' : pushedDown.join(', ')}`] : []),
     ...(read === undefined ? [] : [explanationText(read).replace(/^/gm, '  ')]),
     ...rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`),
     `${formatCount(nReturned)} documents in ${formatDuration(milliseconds)}`

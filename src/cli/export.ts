@@ -10,15 +10,15 @@ import { writeFile } from './output-file.ts'
 
 export const exportCommand = command({
   name: 'export',
-  summary: 'Writes the documents of a collection, those written last at the end, one line of Extended JSON each.',
+  summary: 'Writes the documents of a collection, the most recently written last, one line of Extended JSON each.',
   positionals: '<db> [file | -]',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to export (default 'default')" },
-    canonical: { type: 'boolean', help: 'canonical Extended JSON, which keeps the type of every number' }
+    canonical: { type: 'boolean', help: 'write canonical Extended JSON, which keeps the type of every number' }
   },
   details: [
-    'Without a file, or with "-", to standard output. A name that ends in .gz is compressed. The file appears under its',
-    'name when it is complete.'
+    'Without a file, or with "-", the output goes to standard output. A file whose name ends in .gz is compressed. The file',
+    'appears only when it is complete.'
   ],
   async run([location = '', path = '-'], options) {
     using interrupt = new Interrupt()

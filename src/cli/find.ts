@@ -13,17 +13,21 @@ export const findCommand = command({
   positionals: '<db> [filter]',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to search (default 'default')" },
-    sort: { type: 'string', value: 'json', help: 'order, such as {"at": -1}; {"$natural": -1} is newest first' },
-    collation: { type: 'string', value: 'json', help: 'how strings compare, such as {"locale": "en", "strength": 2}' },
-    limit: { type: 'string', value: 'n', help: 'at most n documents' },
-    skip: { type: 'string', value: 'n', help: 'pass over the first n' },
-    project: { type: 'string', value: 'json', help: 'fields to show, such as {"text": 1}' },
-    explain: { type: 'boolean', help: 'tell how the documents are found, and what it costs' },
+    sort: { type: 'string', value: 'json', help: 'sort order, such as {"at": -1}; {"$natural": -1} is newest first' },
+    collation: {
+      type: 'string',
+      value: 'json',
+      help: 'how to compare strings, such as {"locale": "en", "strength": 2}'
+    },
+    limit: { type: 'string', value: 'n', help: 'print at most n documents' },
+    skip: { type: 'string', value: 'n', help: 'skip the first n documents' },
+    project: { type: 'string', value: 'json', help: 'fields to print, such as {"text": 1}' },
+    explain: { type: 'boolean', help: 'show how the documents are found, and at what cost' },
     canonical: { type: 'boolean', help: 'print canonical Extended JSON, which keeps the type of every number' },
-    json: { type: 'boolean', help: 'one line per document on a terminal too; with --explain: JSON' }
+    json: { type: 'boolean', help: 'print one line per document even on a terminal; with --explain, print JSON' }
   },
   details: [
-    'The filter is a MongoDB filter in Extended JSON, in quotes to keep it from the shell:',
+    'The filter is a MongoDB filter in Extended JSON, quoted to protect it from the shell:',
     '',
     '  petaldb find tweets.db \'{"lang": "en", "user.verified": {"$ne": true}}\' --limit 10'
   ],

@@ -14,21 +14,21 @@ import { wholeNumber } from './values.ts'
 
 export const generateCommand = command({
   name: 'generate',
-  summary: 'Writes made-up documents, the same ones for the same seed.',
+  summary: 'Generates sample documents; the same seed always gives the same documents.',
   positionals: 'tweets',
   options: {
-    count: { type: 'string', value: 'n', help: 'how many' },
-    seed: { type: 'string', value: 's', help: 'another seed, other documents (default 1)' },
+    count: { type: 'string', value: 'n', help: 'number of documents' },
+    seed: { type: 'string', value: 's', help: 'seed of the generated documents (default 1)' },
     sample: {
       type: 'string',
       value: 'file',
-      help: 'draw words, hashtags and users from these tweets, NDJSON or gzip of it'
+      help: 'draw words, hashtags and users from these tweets (NDJSON, optionally compressed with gzip)'
     },
-    out: { type: 'string', value: 'file', help: 'write to a file; compressed when its name ends in .gz' }
+    out: { type: 'string', value: 'file', help: 'write to this file, compressed if its name ends in .gz' }
   },
-  details: ['Without --out, to standard output. The file appears under its name when it is complete.'],
+  details: ['Without --out, documents are written to standard output. The file appears only when it is complete.'],
   async run([kind = ''], options) {
-    if (kind !== 'tweets') throw new UsageError(`can generate tweets, not '${kind}'`)
+    if (kind !== 'tweets') throw new UsageError(`can only generate tweets, not '${kind}'`)
     if (options.count === undefined) throw new UsageError('--count is missing')
     const count = wholeNumber('--count', options.count)
     const seed = wholeNumber('--seed', options.seed ?? '1')
@@ -62,7 +62,7 @@ async function readSample(sample: TweetSample, path: string, signal: AbortSignal
   for await (const { line } of source.lines()) if (addLine(sample, line)) tweets++
   signal.throwIfAborted()
   if (tweets > 0) return sample
-  throw new PetalError('FailedToParse', `${path} has no tweets: lines of JSON with a text`)
+  throw new PetalError('FailedToParse', `${path} contains no tweets, that is, lines of JSON with a 'text'`)
 }
 
 function addLine(sample: TweetSample, line: string): boolean {

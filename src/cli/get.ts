@@ -9,16 +9,16 @@ import { hasColours, prettyJson } from './pretty-json.ts'
 
 export const getCommand = command({
   name: 'get',
-  summary: 'Prints the document with an _id.',
+  summary: 'Prints the document with the given _id.',
   positionals: '<db> <id>',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to look in (default 'default')" },
     canonical: { type: 'boolean', help: 'print canonical Extended JSON, which keeps the type of every number' },
-    json: { type: 'boolean', help: 'one line on a terminal too' }
+    json: { type: 'boolean', help: 'print one line even on a terminal' }
   },
   details: [
-    'The id is Extended JSON if it can be read so (7, "7", {"$oid": "…"}), otherwise text; 24 hexadecimal digits are tried',
-    'as an ObjectId too. Put -- before a negative number.'
+    'The id is parsed as Extended JSON if possible (7, "7", {"$oid": "…"}), and otherwise taken as text; 24 hexadecimal',
+    'digits are also tried as an ObjectId. Put -- before a negative number.'
   ],
   async run([location = '', id = ''], options) {
     await using db = await openExisting(location)

@@ -52,7 +52,7 @@ async function hasMember(input: Input): Promise<boolean> {
   const { offset } = input
   if (isGzip(await input.peek(2))) return true
   for (let rest = await input.peek(1, pieceBytes); rest.length > 0; rest = await input.peek(1, pieceBytes)) {
-    if (rest.some((byte) => byte !== 0)) throw new GzipError('something else follows the compressed data', offset)
+    if (rest.some((byte) => byte !== 0)) throw new GzipError('unexpected data after the compressed data', offset)
     input.take(rest.length)
   }
   return false
@@ -173,5 +173,5 @@ function damaged(offset: number, cause?: unknown): GzipError {
 }
 
 function unexpectedEnd(offset: number): GzipError {
-  return new GzipError('the compressed data ends too early', offset)
+  return new GzipError('the compressed data is truncated', offset)
 }

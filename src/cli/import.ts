@@ -14,35 +14,41 @@ import { wholeNumber } from './values.ts'
 
 export const importCommand = command({
   name: 'import',
-  summary: 'Adds the documents of a JSON file, lines or one array, to a database, made if it is not there.',
+  summary: 'Imports the documents of a JSON file (lines or one array) into a database, creating it if necessary.',
   positionals: '<db> <file.json[.gz] | ->',
   options: {
-    collection: { type: 'string', value: 'name', help: "collection to add to (default 'default')" },
+    collection: { type: 'string', value: 'name', help: "collection to import into (default 'default')" },
     batch: { type: 'string', value: 'n', help: 'documents per batch (default 1000)' },
     threads: {
       type: 'string',
       value: 'n',
-      help: 'threads that index beside this one (default: one less than processors, from 2 to 4, and none where there is one or less than a GiB of memory each)'
+      help: 'additional threads for indexing (default 0 to 4, see below)'
     },
     strict: { type: 'boolean', help: 'stop at the first document that cannot be imported' },
-    'skip-bad': { type: 'boolean', help: 'documents that cannot be imported are no failure: exit with status 0' },
-    store: { type: 'string', value: storeNames.join('|'), help: 'engine of a new database (default lsm)' },
-    json: { type: 'boolean', help: 'print the outcome as JSON' }
+    'skip-bad': { type: 'boolean', help: 'exit with status 0 even if some documents cannot be imported' },
+    store: { type: 'string', value: storeNames.join('|'), help: 'storage engine of a new database (default lsm)' },
+    json: { type: 'boolean', help: 'print the result as JSON' }
   },
   details: [
-    'The file is newline-delimited JSON, an array of documents of any size, or documents that are spread over lines, as its',
-    'first bytes say; "-" reads standard input; gzip is recognised by content. It may be Extended JSON, relaxed or',
-    'canonical. Empty lines are passed over. A document that cannot be imported is reported with its number and skipped, and',
-    'the exit status is then 1, unless --skip-bad is given and there are others. An array within an object becomes lines by jq:',
-    'jq -c ".features[]" map.json | petaldb import <db> -',
-    'Ctrl-C finishes the current batch and closes the database; what was imported stays.'
+    'The file is newline-delimited JSON, an array of documents of any size, or documents that span several lines, as detected',
+    'from its first bytes; "-" reads standard input; gzip is recognised by content. It may be Extended JSON, relaxed or',
+    'canonical. Empty lines are ignored. A document that cannot be imported is reported with its number and skipped; the exit',
+    'status is then 1, unless --skip-bad is given and other documents were imported. To import an array within an object,',
+    'convert it to lines with jq:',
+    '',
+    '  jq -c ".features[]" map.json | petaldb import <db> -',
+    '',
+    'By default, --threads is the number of processors minus one, from 2 to 4, but at most one per GiB of memory, and 0 on a',
+    'single processor.',
+    '',
+    'Ctrl-C finishes the current batch and closes the database; imported documents are kept.'
   ],
   async run([location = '', path = ''], options) {
     const batchDocuments = wholeNumber('--batch', options.batch ?? '1000', 1)
     const threads = options.threads === undefined ? undefined : wholeNumber('--threads', options.threads, 0)
     const store = storeName(options.store)
     const maySkip = options['skip-bad'] === true
-    if (maySkip && options.strict === true) throw new UsageError('--strict and --skip-bad exclude each other')
+    if (maySkip && options.strict === true) throw new UsageError('--strict and --skip-bad are mutually exclusive')
     using interrupt = new Interrupt()
     // Opened before the database, so that a mistyped file name does not leave an empty database behind.
     const source = await Source.open(path, interrupt.signal)
@@ -64,7 +70,9 @@ export const importCommand = command({
     const hasLost = skipped > 0 && !(maySkip && imported > 0)
     if (isStopped) return 1
     if (hasLost)
-      process.stderr.write(`petaldb import: ${lost(skipped)}${maySkip ? '' : '; with --skip-bad that is no failure'}\n`)
+      process.stderr.write(
+        `petaldb import: ${lost(skipped)}${maySkip ? '' : '; with --skip-bad this is not a failure'}\n`
+      )
     return interrupt.status ?? (hasLost ? 1 : 0)
   }
 })

@@ -28,7 +28,7 @@ export class Interrupt implements Disposable {
    */
   reportNotCreated(notMade: string, error: unknown): number {
     if (this.#status === undefined) throw error
-    process.stderr.write(`petaldb: interrupted; ${notMade} was not made\n`)
+    process.stderr.write(`petaldb: interrupted; ${notMade} was not created\n`)
     return this.#status
   }
 

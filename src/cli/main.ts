@@ -47,9 +47,9 @@ function help(name: string | undefined): string {
     '',
     ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
     '',
-    '  petaldb help <command> tells more about one of them; --version prints the version.',
+    '  petaldb help <command> describes a command; petaldb --version prints the version.',
     '',
-    'Exit status: 0 done, 1 failed, 2 called wrongly, 130 ended by Ctrl-C.'
+    'Exit status: 0 success, 1 failure, 2 invalid arguments, 130 interrupted by Ctrl-C.'
   ]
   return lines.join('\n')
 }

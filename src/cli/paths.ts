@@ -13,15 +13,15 @@ const maxExampleCharacters = 40
 
 export const pathsCommand = command({
   name: 'paths',
-  summary: 'Prints the paths that documents have, how many have each, types and an example.',
+  summary: 'Prints the paths of the documents: how many documents have each, its types and an example.',
   positionals: '<db> [filter]',
   options: {
-    collection: { type: 'string', value: 'name', help: "collection to look at (default 'default')" },
-    json: { type: 'boolean', help: 'print one line of Extended JSON for each path' }
+    collection: { type: 'string', value: 'name', help: "collection to examine (default 'default')" },
+    json: { type: 'boolean', help: 'print one line of Extended JSON per path' }
   },
   details: [
-    'Elements of an array are on the path of their array, and keys that are all digits are left out. With a filter only',
-    'documents that match are counted:',
+    'Elements of an array have the path of the array, and keys that consist of digits are omitted. With a filter, only',
+    'matching documents are counted:',
     '',
     '  petaldb paths tweets.db \'{"place": {"$exists": true}}\''
   ],

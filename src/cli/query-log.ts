@@ -20,11 +20,11 @@ export async function readQueryLog(path: string, signal: AbortSignal): Promise<M
 
 function entryOf(line: string, place: string): { readonly filter: Document; readonly count: number } {
   const entry = parsed(line, place)
-  if (!isPlainObject(entry)) throw new PetalError('FailedToParse', `${place}: expected a filter, an object`)
+  if (!isPlainObject(entry)) throw new PetalError('FailedToParse', `${place}: expected a filter object`)
   if (!isPlainObject(entry.filter)) return { filter: entry, count: 1 }
   const { filter, count = 1 } = entry
   if (typeof count !== 'number' || !(count > 0)) {
-    throw new PetalError('FailedToParse', `${place}: count must be a number above 0`)
+    throw new PetalError('FailedToParse', `${place}: 'count' must be a positive number`)
   }
   return { filter, count }
 }

@@ -16,17 +16,21 @@ const maxMilliseconds = 2 ** 31 - 1
 
 export const reindexCommand = command({
   name: 'reindex',
-  summary: 'Builds the index again: what was deleted or replaced costs nothing any more.',
+  summary: 'Rebuilds the index, which removes deleted and replaced documents from it.',
   positionals: '<db>',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to reindex (default 'default')" },
-    hash: { type: 'string', value: hashNames.join('|'), help: 'hash of the index (default: the one it has)' },
-    every: { type: 'string', value: '1h', help: 'go on, and build it again as often as it pays: 30s, 10m, 1h, 1d' },
-    json: { type: 'boolean', help: 'print the outcome as JSON, a line each time' }
+    hash: { type: 'string', value: hashNames.join('|'), help: 'hash of the index (default: unchanged)' },
+    every: {
+      type: 'string',
+      value: '1h',
+      help: 'keep running, and rebuild at this interval if it is worthwhile: 30s, 10m, 1h, 1d'
+    },
+    json: { type: 'boolean', help: 'print the result of each rebuild as a line of JSON' }
   },
   details: [
-    'Ctrl-C is harmless: the index stays what it was. An index that has another hash than the one of --hash is built',
-    'with it first, while it is opened; Ctrl-C ends what comes after.',
+    'Ctrl-C is safe: the index stays as it was. If --hash differs from the hash of the index, the index is first rebuilt',
+    'while it is being opened; Ctrl-C takes effect only after that.',
     '',
     '  petaldb reindex tweets.db',
     '  petaldb reindex tweets.db --every 1h',

@@ -65,7 +65,7 @@ export class ShellOutput {
   /** Shows the next page of the last cursor. @throws errors of the cursor; ClosedPipe if the reader has gone */
   async more(): Promise<void> {
     const rest = this.#rest
-    if (rest === undefined) return this.print('there is nothing more')
+    if (rest === undefined) return this.print('there is nothing more to show')
     const begin = performance.now()
     let count = 0
     let isOver = false
@@ -86,7 +86,7 @@ export class ShellOutput {
 
   /** Closes the current cursor. A pending promise continues unseen. */
   async interrupt(): Promise<void> {
-    this.print(this.#rest === undefined ? 'not waited for any longer' : 'interrupted')
+    this.print(this.#rest === undefined ? 'no longer waiting for the result' : 'interrupted')
     await this.end()
   }
 

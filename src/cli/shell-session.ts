@@ -7,9 +7,9 @@ import { pageDocuments, type ShellOutput } from './shell-output.ts'
 
 const help = [
   'db is the database: db.find({ lang: "en" }), db.paths(), db.collection("people").countDocuments()',
-  'show collections  names what there is beside db, which is the collection default',
-  `.more  shows the next ${pageDocuments} documents of the cursor that was shown last`,
-  '.exit  leaves, as Ctrl-D does; Ctrl-C ends a question, or forgets what was typed'
+  'show collections  lists the collections; db itself is the collection default',
+  `.more  shows the next ${pageDocuments} documents of the last cursor`,
+  '.exit  leaves the shell, as does Ctrl-D; Ctrl-C interrupts a query or discards the typed text'
 ]
 
 /** Commands of this prompt, which are not JavaScript elsewhere. */
@@ -88,7 +88,7 @@ export class ShellSession {
     if (name === '.more') await output.more()
     else if (shown === 'collections') await this.#evaluate('db.listCollections().map(({ name }) => name)')
     else if (shown !== undefined) output.print(unknownShowHint(shown))
-    else output.print(name.endsWith('help') ? help.join('\n') : `there is no ${name}; .help lists what there is`)
+    else output.print(name.endsWith('help') ? help.join('\n') : `there is no command ${name}; .help lists the commands`)
   }
 
   async #evaluate(code: string): Promise<void> {
@@ -120,7 +120,7 @@ export class ShellSession {
     // Simulates the keys that clear the line.
     lines.write(null, { ctrl: true, name: 'e' })
     lines.write(null, { ctrl: true, name: 'u' })
-    output.print(isIdle ? '\n.exit or Ctrl-D leaves' : '')
+    output.print(isIdle ? '\n.exit or Ctrl-D leaves the shell' : '')
     this.#prompt()
   }
 
@@ -134,6 +134,6 @@ export class ShellSession {
 
 function unknownShowHint(shown: string): string {
   return shown === 'dbs' || shown === 'databases'
-    ? 'a directory is one database, and this one is db; show collections names what is in it'
-    : `there is no show ${shown}; show collections names what there is`
+    ? 'a directory holds a single database, which is db; show collections lists its collections'
+    : `there is no command show ${shown}; show collections lists the collections`
 }

@@ -33,7 +33,7 @@ function ISODate(text?: string): Date {
   if (text === undefined) return new Date()
   const hasZone = !/\d:\d/.test(text) || /(?:Z|[+-]\d\d:?\d\d)$/i.test(text)
   const date = new Date(hasZone ? text : `${text.replace(' ', 'T')}Z`)
-  if (Number.isNaN(date.getTime())) throw new PetalError('BadValue', `'${text}' is no date of ISO 8601`)
+  if (Number.isNaN(date.getTime())) throw new PetalError('BadValue', `'${text}' is not an ISO 8601 date`)
   return date
 }
 

@@ -16,15 +16,15 @@ const historyName = '.petaldb_history'
 
 export const shellCommand = command({
   name: 'shell',
-  summary: 'Opens a prompt: ask, look, ask again, in JavaScript, with the database in db.',
+  summary: 'Opens an interactive JavaScript prompt, with the database as db.',
   positionals: '<db>',
   options: {},
   details: [
-    `What a line gives is waited for and shown, of a cursor ${pageDocuments} documents at a time; .more shows the next ones. db is the`,
-    'database, and its methods are those of the library; ObjectId("…"), ISODate("…"), UUID("…"), NumberLong(…), NumberDecimal(…) and',
-    'the other BSON types are there. show collections names the collections.',
-    'Ctrl-C ends a question, Ctrl-D or .exit the shell. Without a terminal lines are read from standard input, and all',
-    'documents of a cursor shown:',
+    `The result of a line is awaited and shown, ${pageDocuments} documents of a cursor at a time; .more shows the next ones. db is the`,
+    'database, with the methods of the library; ObjectId("…"), ISODate("…"), UUID("…"), NumberLong(…), NumberDecimal(…)',
+    'and the other BSON types are available. show collections lists the collections.',
+    'Ctrl-C interrupts a query; Ctrl-D or .exit leaves the shell. Without a terminal, lines are read from standard input, and',
+    'all documents of a cursor are shown:',
     '',
     '  echo \'db.distinct("lang")\' | petaldb shell tweets.db'
   ],
@@ -48,7 +48,8 @@ export const shellCommand = command({
       history: history.load()
     })
     lines.on('history', (kept: string[]) => history.note(kept))
-    if (isTerminal) process.stdout.write(`${count} documents in db; db.paths() tells what they have. .help, .exit\n`)
+    if (isTerminal)
+      process.stdout.write(`${count} documents in db; db.paths() lists their paths. Type .help or .exit.\n`)
     const session = new ShellSession({ lines, evaluator, output, prompt: isTerminal ? `${basename(location)}> ` : '' })
     interrupt.signal.addEventListener('abort', () => session.stop())
     const tell = (error: unknown): void => session.reportError(error)

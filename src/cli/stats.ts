@@ -7,7 +7,7 @@ import { printLine } from './line-writer.ts'
 
 export const statsCommand = command({
   name: 'stats',
-  summary: 'Prints documents, bytes and the parts of the index, per collection.',
+  summary: 'Prints the documents, bytes and index parts of each collection.',
   positionals: '<db>',
   options: {
     json: { type: 'boolean', help: 'print JSON' }
@@ -51,7 +51,7 @@ function collectionText({ name, documents, documentBytes, index }: CollectionSta
   ]
   const table = formatTable(rows, 'lrrr')
   const segments = formatNumberOf('segment', index.segments)
-  const details = [segments, `${formatCount(index.dead)} dead`, `${formatCount(index.recovered)} indexed again at open`]
+  const details = [segments, `${formatCount(index.dead)} dead`, `${formatCount(index.recovered)} reindexed on opening`]
   return [
     `${name}: ${formatCount(documents)} documents, ${details.join(', ')}`,
     ...table.map((line) => `  ${line}`)

@@ -7,7 +7,7 @@ export function tuneReport(result: TuneResult, documents: number): string {
   const { sample, queries, choices, taken, reason, considered, stored } = result
   const { mean, median, percentile99, most } = sample.hashedPairs
   const asked = queries.areProbes
-    ? `${queries.tried} probes, as no queries were given`
+    ? `${queries.tried} probes, because no queries were given`
     : `${queries.tried} of ${formatCount(queries.given)} different queries, ${queries.terms.toFixed(1)} terms each`
   const heads = [
     '',
@@ -20,7 +20,7 @@ export function tuneReport(result: TuneResult, documents: number): string {
     'upper',
     'B/doc',
     '',
-    'in all',
+    'total',
     'false/M',
     '',
     'reads/M',
@@ -47,14 +47,14 @@ export function tuneReport(result: TuneResult, documents: number): string {
   const share = choices[taken]!.needsNewIndex ? [] : [outcomeText(stored, choices[taken]!.isPresent)]
   return [
     `sample   ${formatCount(sample.documents)} of ${formatCount(documents)} documents`,
-    `pairs    ${mean.toFixed(1)} hashed per document; median ${median}, 99 % ≤ ${percentile99}, most ${most}`,
+    `pairs    ${mean.toFixed(1)} hashed per document; median ${median}, 99 % ≤ ${percentile99}, maximum ${most}`,
     `queries  ${asked}`,
     `choices  ${considered} considered, ${choices.length} built`,
     '',
     ...formatTable([heads, units, ...rows], 'llrrrrrlr'),
     '',
-    'Per query and million documents: false/M documents fetched in vain, ~ where they were too few to tell and the',
-    'prediction counts; reads/M rows and such documents read; time in the index, warm.',
+    'Per query and million documents. false/M: documents fetched unnecessarily; ~ marks too few for a reliable measurement,',
+    'where the prediction is used instead. reads/M: rows and unnecessary documents read. time: in the index, warm.',
     '',
     reason,
     ...share
@@ -88,8 +88,8 @@ function rowOf(choice: TuneChoice, isTaken: boolean, documents: number): string[
 function outcomeText(stored: boolean, isPresent: boolean): string {
   if (!stored) return 'Dry run: nothing was changed.'
   return isPresent
-    ? 'It stays in force.'
-    : 'Kept: segments to come get their parameters by it, all of them when the index is built again.'
+    ? 'These parameters stay in effect.'
+    : 'Stored: these parameters apply to future segments, and to all segments once the index is rebuilt.'
 }
 
 function perMillion(rate: number): string {

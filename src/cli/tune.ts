@@ -11,23 +11,27 @@ import { wholeNumber } from './values.ts'
 
 export const tuneCommand = command({
   name: 'tune',
-  summary: 'Tries other parameters of the index on a sample of the documents, and keeps the best.',
+  summary: 'Compares index parameters on a sample of the documents, and adopts the best.',
   positionals: '<db>',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to tune (default 'default')" },
-    queries: { type: 'string', value: 'log.ndjson', help: 'what is asked: filters, or {"filter": …, "count": n}' },
+    queries: {
+      type: 'string',
+      value: 'log.ndjson',
+      help: 'queries to optimise for: filters, or {"filter": …, "count": n}'
+    },
     'target-fpr': { type: 'string', value: 'rate', help: 'false positives per query and document (default 2e-5)' },
     budget: {
       type: 'string',
       value: 'bytes',
-      help: 'what the index may take; alone, it buys the fewest false positives'
+      help: 'maximum size of the index; without --target-fpr, false positives are minimised within it'
     },
-    sample: { type: 'string', value: 'n', help: 'documents to try them on (default 20000)' },
+    sample: { type: 'string', value: 'n', help: 'number of documents in the sample (default 20000)' },
     'dry-run': { type: 'boolean', help: 'change nothing' },
     json: { type: 'boolean', help: 'print JSON' }
   },
   details: [
-    'The choice decides the parameters of segments to come, and of all of them when the index is built again.',
+    'The choice applies to future segments, and to all segments once the index is rebuilt.',
     '',
     '  petaldb tune tweets.db --queries log.ndjson --target-fpr 1e-5 --dry-run'
   ],

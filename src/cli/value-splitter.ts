@@ -120,7 +120,7 @@ export class ValueSplitter {
   end(): void {
     if (this.#isInValue) {
       const noun = this.#layout === 'array' ? 'element' : 'document'
-      this.#fail(`nothing closes ${noun} ${this.#values}`, this.#valueOffset)
+      this.#fail(`${noun} ${this.#values} is not closed`, this.#valueOffset)
     }
     if (this.#layout === 'array' && !this.#hasEnded) this.#fail('the array is not closed', this.#offset)
     if (this.#failure !== undefined) throw this.#failure
@@ -131,7 +131,7 @@ export class ValueSplitter {
     if (byte === openBrace || byte === openBracket) this.#depth++
     else if (byte === closeBrace || byte === closeBracket) {
       this.#depth--
-      if (this.#depth < 0) this.#fail('a bracket is closed that was not opened', offset)
+      if (this.#depth < 0) this.#fail('unmatched closing bracket', offset)
       if (this.#depth === 0 && this.#layout === 'documents') {
         this.#finishValue()
         return true
@@ -155,12 +155,12 @@ export class ValueSplitter {
 
   /** Whether a byte starts a value, other than the array itself. */
   #beginsValue(byte: number, offset: number): boolean {
-    if (this.#hasEnded) return this.#fail('more stands behind the end of the array', offset)
+    if (this.#hasEnded) return this.#fail('unexpected data after the end of the array', offset)
     if (!this.#hasBegun) {
       this.#hasBegun = byte === openBracket
-      return this.#hasBegun ? false : this.#fail('an array was expected', offset)
+      return this.#hasBegun ? false : this.#fail('expected an array', offset)
     }
-    if (this.#layout === 'documents' && byte !== openBrace) return this.#fail('a document was expected', offset)
+    if (this.#layout === 'documents' && byte !== openBrace) return this.#fail('expected a document', offset)
     this.#isInValue = true
     this.#valueOffset = offset
     this.#values++

@@ -39,7 +39,7 @@ export function jsonOf(name: string, text: string): unknown {
     if (!(error instanceof PetalError)) throw error
     const { position } = error.details
     if (typeof position !== 'number') throw new UsageError(`${name}: ${error.message}`)
-    const problem = position < text.length ? 'is not JSON' : 'ends early'
+    const problem = position < text.length ? 'is not JSON' : 'is incomplete'
     throw new UsageError(`${name} ${problem} at position ${position}:\n${pointAt(text, position)}`)
   }
 }

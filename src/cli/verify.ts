@@ -2,19 +2,21 @@
 import type { DatabaseVerifyReport, VerifyProgress } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
-import { formatCount, formatDuration } from './format.ts'
+import { formatCount, formatDuration, formatNumberOf } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
 import { type Position, Progress } from './progress.ts'
 
 export const verifyCommand = command({
   name: 'verify',
-  summary: 'Checks the files of a database, every document and _id, and the index; changes no document.',
+  summary: 'Checks the files of a database, every document and _id, and the index, without changing documents.',
   positionals: '<db>',
   options: {
     json: { type: 'boolean', help: 'print JSON' }
   },
-  details: ['Problems are printed one a line, and the exit status is then 1. `petaldb stats` tells what there is.'],
+  details: [
+    'Problems are printed one per line, and the exit status is then 1. `petaldb stats` prints the size of the database.'
+  ],
   async run([location = ''], options) {
     using interrupt = new Interrupt()
     try {
@@ -53,7 +55,7 @@ async function print(report: DatabaseVerifyReport, asJson: boolean, milliseconds
   }
   const unlisted = report.problemCount - report.problems.length
   if (unlisted > 0) await printLine(`and ${formatCount(unlisted)} more`)
-  const found = report.problemCount === 0 ? 'no problem' : `${formatCount(report.problemCount)} problems`
-  const scope = report.hasCheckedStore ? '' : '; its store cannot check itself'
+  const found = report.problemCount === 0 ? 'no problems' : formatNumberOf('problem', report.problemCount)
+  const scope = report.hasCheckedStore ? '' : '; its store does not support verification'
   await printLine(`${found} in ${formatCount(report.documents)} documents, in ${formatDuration(milliseconds)}${scope}`)
 }

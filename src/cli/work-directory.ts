@@ -36,7 +36,7 @@ export class WorkDirectory implements Disposable {
     } catch (error) {
       throw new FileError('write', path, error)
     }
-    if (entries.length > 0) throw new UsageError(`${path} is not empty; --keep takes a new or an empty directory`)
+    if (entries.length > 0) throw new UsageError(`${path} is not empty; --keep takes a new or empty directory`)
     return new WorkDirectory(path, true)
   }
 

@@ -36,8 +36,8 @@ test('aggregate prints the results of a pipeline, explains it, and refuses malfo
       ]
     )
     assert.is(typed.stdout, '{"next":{"$date":{"$numberLong":"1704067201000"}}}\n')
-    assert.match(explained.stdout, /^one read: \$match \(stage 0\)$/m)
-    assert.match(explained.stdout, /^\$group \(stage 1\) +collects, gives 2 documents$/m)
+    assert.match(explained.stdout, /^read: \$match \(stage 0\)$/m)
+    assert.match(explained.stdout, /^\$group \(stage 1\) +collects, returns 2 documents$/m)
     assert.is(unknown.code, 1)
     assert.match(unknown.stderr, /\$grup \(stage 0\): there is no such stage/)
     assert.throws(() => pipelineOf('{}'), /array of stages/)
@@ -54,7 +54,7 @@ test('aggregate with $out or $merge writes and prints nothing, and with --explai
       runCli(['aggregate', path('db'), JSON.stringify(pipeline), ...options])
     const sums = { $group: { _id: '$lang', sum: { $sum: '$n' } } }
     const explained = await aggregate([sums, { $out: 'sums' }], '--explain')
-    assert.match(explained.stdout, /^\$out \(stage 1\) +writes, which it does not for an explanation$/m)
+    assert.match(explained.stdout, /^\$out \(stage 1\) +writes; not executed for an explanation$/m)
     assert.match(explained.stdout, /^2 documents in/m)
     const missing = await runCli(['aggregate', path('db'), '[]', '--collection', 'sums'])
     assert.match(missing.stderr, /no collection 'sums'/)

@@ -15,7 +15,7 @@ for (const store of ['lsm', 'level'] as const) {
       await fill(path('db'), 3000, store)
       const { code, stdout, stderr } = await runCli(['backup', path('db'), path('copy')])
       assert.is(code, 0, stderr)
-      assert.match(stdout, /^backed up [\d.]+ [KM]iB to .*copy(, [\d.]+ [KM]iB of them shared with it)?, in /)
+      assert.match(stdout, /^backed up [\d.]+ [KM]iB to .*copy(, [\d.]+ [KM]iB of it shared with the database)?, in /)
       assert.equal(await readAll(path('copy')), await readAll(path('db')))
       const again = await runCli(['backup', path('db'), path('copy'), '--json'])
       assert.is(again.code, 1)
@@ -34,7 +34,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
       assert.not(existsSync(path('copy')))
       if (signal === 'SIGINT') {
         assert.is(interrupted.code, 130, interrupted.stderr)
-        assert.match(interrupted.stderr, /interrupted; .*copy was not made/)
+        assert.match(interrupted.stderr, /interrupted; .*copy was not created/)
         assert.equal(readdirSync(path('.')), ['db'])
       }
       const { code, stderr } = await runCli(['backup', path('db'), path('copy')])

@@ -56,7 +56,7 @@ test('bench --keep keeps the tweets and the database, and refuses a directory th
     const { code, stdout, stderr } = await runCli(args)
     assert.is(code, 0, stderr)
     assert.match(stdout, /^200 generated tweets, seed 7$/m)
-    assert.match(stdout, /^import {6}[\d,]+ documents\/s, /m)
+    assert.match(stdout, /^import {3}[\d,]+ documents\/s, /m)
     assert.match(stdout, /^query +hits +first +warm +scan +faster$/m)
     assert.match(stdout, /^absent value +0( +[\d.,]+){3} +[\d.,]+×$/m)
     assert.match(stdout, /all 20 queries found the same documents\.$/m)
@@ -64,7 +64,7 @@ test('bench --keep keeps the tweets and the database, and refuses a directory th
     assert.is((await readAll(path('kept/tweets.db'))).length, 200)
     const again = await runCli(args)
     assert.is(again.code, 2)
-    assert.match(again.stderr, /^petaldb bench: .*kept is not empty; --keep takes a new or an empty directory$/m)
+    assert.match(again.stderr, /^petaldb bench: .*kept is not empty; --keep takes a new or empty directory$/m)
     assert.is((await readAll(path('kept/tweets.db'))).length, 200)
   }))
 
@@ -87,7 +87,7 @@ test('Ctrl-C leaves no files, both while tweets are generated and between querie
       const asked = await interruptOnce(asking, () => progress.includes('queries'))
       for (const { code, stdout, stderr } of [made, asked]) {
         assert.is(code, 130, stderr)
-        assert.is(stderr, 'petaldb: interrupted; the report was not made\n')
+        assert.is(stderr, 'petaldb: interrupted; the report was not created\n')
         assert.is(stdout, '')
       }
       assert.equal(workDirectories(path('.')), [])
@@ -156,8 +156,8 @@ test('the report names the queries that did not find the same documents', () => 
     openMilliseconds: 12.3,
     queries: [{ ...query, scanMilliseconds: 634, isSame: false }]
   })
-  assert.match(text, /^import {6}83,333 documents\/s, 1\.2 s until it is closed$/m)
-  assert.match(text, /^index {7}10\.6 MiB, 111 bytes per document$/m)
+  assert.match(text, /^import {3}83,333 documents\/s, 1\.2 s including the close$/m)
+  assert.match(text, /^index {4}10\.6 MiB, 111 bytes per document$/m)
   assert.match(text, /^\$in of ten {4}50 {4}1\.3 {2}0\.069 {3}634 {2}9,188×$/m)
   assert.match(text, /THE DOCUMENTS DIFFER: \$in of ten\.$/m)
 })

@@ -17,7 +17,7 @@ test('copy converts a database from one engine to the other and back, and verify
     await fill(path('old'), 2000)
     const there = await runCli(['copy', path('old'), path('new')])
     assert.is(there.code, 0, there.stderr)
-    assert.match(there.stdout, /^copied 2,000 documents of 1 collection to .*new in /)
+    assert.match(there.stdout, /^copied 2,000 documents from 1 collection to .*new in /)
     assert.is(storeOf(path('new')), 'lsm')
     const back = await runCli(['copy', path('new'), path('back'), '--store', 'level', '--json'])
     assert.is(back.code, 0, back.stderr)
@@ -27,7 +27,7 @@ test('copy converts a database from one engine to the other and back, and verify
     assert.equal(await readAll(path('back')), await readAll(path('old')))
     const verified = await runCli(['verify', path('new')])
     assert.is(verified.code, 0, verified.stdout)
-    assert.match(verified.stdout, /^no problem in 2,000 documents, in /)
+    assert.match(verified.stdout, /^no problems in 2,000 documents, in /)
     assert.equal(readdirSync(path('.')).sort(), ['back', 'new', 'old'])
   }))
 
@@ -56,7 +56,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
       assert.not(existsSync(path('new')))
       if (signal === 'SIGINT') {
         assert.is(interrupted.code, 130, interrupted.stderr)
-        assert.match(interrupted.stderr, /interrupted; .*new was not made/)
+        assert.match(interrupted.stderr, /interrupted; .*new was not created/)
         assert.equal(readdirSync(path('.')), ['old'])
       }
       assert.is((await readAll(path('old'))).length, 12_000)

@@ -27,7 +27,7 @@ test('bad lines are reported with file and line number, and skipped', () =>
     assert.is(code, 1)
     assert.match(stdout, /^imported 2 documents, skipped 7, in .* documents\/s\)$/m)
     const told = [...linesOf(stderr)]
-    assert.is(told.pop(), 'petaldb import: 7 documents were skipped; with --skip-bad that is no failure')
+    assert.is(told.pop(), 'petaldb import: 7 documents were skipped; with --skip-bad this is not a failure')
     const reports = new Map(
       told.map((line) => {
         const [, number = '', problem = ''] = /^petaldb: .*bad\.ndjson:(\d+): (.*)$/.exec(line) ?? []
@@ -79,7 +79,7 @@ test('an import that skipped a line fails, unless --skip-bad is given and a docu
   inTemporaryDirectory(async (path) => {
     const skipping = await runCli(['import', path('db'), '-'], `${good(1)}\nnope\n${good(2)}\n`)
     assert.is(skipping.code, 1)
-    assert.match(skipping.stderr, /^petaldb import: 1 document was skipped; with --skip-bad that is no failure$/m)
+    assert.match(skipping.stderr, /^petaldb import: 1 document was skipped; with --skip-bad this is not a failure$/m)
     const wanted = await runCli(['import', path('db'), '-', '--skip-bad'], `${good(3)}\nnope\n`)
     assert.is(wanted.code, 0)
     assert.match(wanted.stdout, /^imported 1 document, skipped 1, /)
@@ -89,7 +89,7 @@ test('an import that skipped a line fails, unless --skip-bad is given and a docu
     assert.match(nothing.stderr, /^petaldb import: 1 document was skipped$/m)
     const both = await runCli(['import', path('db'), '-', '--skip-bad', '--strict'], good(4))
     assert.is(both.code, 2)
-    assert.match(both.stderr, /^petaldb import: --strict and --skip-bad exclude each other$/m)
+    assert.match(both.stderr, /^petaldb import: --strict and --skip-bad are mutually exclusive$/m)
     assert.is((await readAll(path('db'))).length, 3)
   }))
 
@@ -145,7 +145,7 @@ test('an array that is truncated or malformed fails, and the elements before the
     const cut = await runCli(['import', path('db'), '-'], `[${good(1)},${good(2)},{"_id":`)
     assert.is(cut.code, 1)
     assert.match(cut.stdout, /^imported 2 documents, skipped 0, .*; failed$/m)
-    assert.match(cut.stderr, /^petaldb import: stdin: nothing closes element 3, at byte 21 \(FailedToParse\)$/m)
+    assert.match(cut.stderr, /^petaldb import: stdin: element 3 is not closed, at byte 21 \(FailedToParse\)$/m)
     const comma = await runCli(['import', path('db'), '-'], `[${good(3)},${good(4)},]`)
     assert.is(comma.code, 1)
     assert.match(comma.stderr, /^petaldb import: stdin: an element is missing, at byte 21 \(FailedToParse\)$/m)
@@ -171,7 +171,7 @@ test('a truncated compressed file fails, and the documents before its end are ke
     const outcome = await runCli(['import', path('db'), path('cut.ndjson.gz')])
     assert.is(outcome.code, 1)
     assert.match(outcome.stdout, /^imported [\d,]+ documents, skipped \d, in .*; failed$/m)
-    assert.match(outcome.stderr, /^petaldb import: cannot read .*cut\.ndjson\.gz: the compressed data ends too early/m)
+    assert.match(outcome.stderr, /^petaldb import: cannot read .*cut\.ndjson\.gz: the compressed data is truncated/m)
     const { length } = await readAll(path('db'))
     assert.ok(length > 1000, `${length} documents`)
   }))
@@ -184,7 +184,7 @@ test('bytes after the compressed data fail the import, but all lines before them
     const outcome = await runCli(['import', path('db'), path('behind.ndjson.gz')])
     assert.is(outcome.code, 1)
     assert.match(outcome.stdout, /^imported 20,000 documents, skipped 0, in .*; failed$/m)
-    const said = `something else follows the compressed data, at offset ${whole.length}`
+    const said = `unexpected data after the compressed data, at offset ${whole.length}`
     assert.ok(
       outcome.stderr.includes(`petaldb import: cannot read ${path('behind.ndjson.gz')}: ${said}`),
       outcome.stderr

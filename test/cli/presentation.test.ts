@@ -60,13 +60,13 @@ test('commands refuse missing, unexpected and malformed arguments', async () => 
     [['find', 'db', '--limt', '3'], /^Unknown option '--limt'$/],
     [['find', 'db', '--limit'], /argument missing/],
     [['count', 'db', '{}', 'x'], /^unexpected argument 'x'$/],
-    [['generate', 'cats', '--count', '1'], /can generate tweets, not 'cats'/],
+    [['generate', 'cats', '--count', '1'], /can only generate tweets, not 'cats'/],
     [['import', 'db', '-', '--store', 'tape'], /^--store takes lsm or level, got 'tape'$/],
     [['import', 'db', '-', '--store', 'memory'], /^--store takes lsm or level, got 'memory'$/],
     [['generate'], /^tweets is missing$/],
     [['find', 'db', '--limit', '-3'], /^Option '--limit' argument is ambiguous: write --limit=-3$/],
     [['find', 'db', '--limit=-3'], /^--limit takes a whole number, got '-3'$/],
-    [['find', 'db', '--limit', '--explain'], /^Option '--limit' argument is ambiguous: --explain follows it$/]
+    [['find', 'db', '--limit', '--explain'], /^Option '--limit' argument is ambiguous: it is followed by --explain$/]
   ]
   for (const [[name = '', ...args], message] of refusals) {
     try {

@@ -97,11 +97,11 @@ test('ObjectId(), ISODate() and the like work as in the MongoDB shell, and so do
       'false',
       "'9007199254740993'",
       'true',
-      "'soon' is no date of ISO 8601 (BadValue)",
+      "'soon' is not an ISO 8601 date (BadValue)",
       "[ 'default', 'people' ]",
       "[ 'default', 'people' ]",
-      'a directory is one database, and this one is db; show collections names what is in it',
-      'there is no show users; show collections names what there is'
+      'a directory holds a single database, which is db; show collections lists its collections',
+      'there is no command show users; show collections lists the collections'
     ])
     assert.is(code, 1)
   }))
@@ -131,7 +131,7 @@ test('errors are reported, and the following lines are answered', () =>
     assert.match(stdout, /^\$x: unknown top level operator \(BadValue\)$/m)
     assert.match(stdout, /^Uncaught shell:1\nf\(a b\)\n {2}\^\n\nSyntaxError: missing \) after argument list\n/m)
     assert.match(stdout, /^TypeError: Cannot read properties of null \(reading 'x'\)\n {4}at shell:1:6$/m)
-    assert.match(stdout, /^there is no \.nothing; \.help lists what there is$/m)
+    assert.match(stdout, /^there is no command \.nothing; \.help lists the commands$/m)
     assert.match(stdout, /^\$y: unknown top level operator \(BadValue\)$/m)
     assert.match(stdout, /^2$/m)
     assert.is((await runCli(['shell', path('none')])).code, 1)
@@ -193,18 +193,18 @@ test('a cursor is shown in pages, and Ctrl-C ends the current command but not th
     assert.is(first.match(/_id:/g)?.length, pageDocuments)
     await terminal.type(`.more${enter}`, /-- 20 documents; \.more shows the next ones in /)
     await terminal.type(`.more${enter}`, /-- 10 documents in /)
-    await terminal.type(`.more${enter}`, /there is nothing more\n/)
+    await terminal.type(`.more${enter}`, /there is nothing more to show\n/)
     // Nothing changes, so that this waits for ever.
     await terminal.type(`db.watch()${enter}`, /watch\(\)\r?\n/)
     const ended = await terminal.type(interrupt, /interrupted\n[\s\S]*db> /)
     assert.not.match(ended, /documents in/)
     await terminal.type(`await new Promise(() => {})${enter}`, /\{\}\)\r?\n/)
-    await terminal.type(interrupt, /not waited for any longer\n/)
+    await terminal.type(interrupt, /no longer waiting for the result\n/)
     await terminal.type(`db.find({${enter}`, /\.\.\. /)
     await terminal.type(interrupt, /db> /)
     await terminal.type('half a line', /half a line/)
     await terminal.type(interrupt, /db> /)
-    await terminal.type(interrupt, /\.exit or Ctrl-D leaves/)
+    await terminal.type(interrupt, /\.exit or Ctrl-D leaves the shell/)
     await terminal.type('db.countDoc', /countDoc/)
     await terminal.type('\t', /uments/)
     await terminal.type(`({ lang: 'l0' })${enter}`, /\n17\n/)

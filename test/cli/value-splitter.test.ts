@@ -131,15 +131,15 @@ test('a failure reports its offset and loses no value before it', () => {
     ['array', '[{"a":1},', 'the array is not closed', 9, ['{"a":1}']],
     ['array', '[{"a":1}', 'the array is not closed', 8, ['{"a":1}']],
     ['array', '[{"a":1},{"b":2} \n', 'the array is not closed', 18, ['{"a":1}', '{"b":2}']],
-    ['array', '[{"a":1},{"b":', 'nothing closes element 2', 9, ['{"a":1}']],
-    ['array', '[1, 2', 'nothing closes element 2', 4, ['1']],
+    ['array', '[{"a":1},{"b":', 'element 2 is not closed', 9, ['{"a":1}']],
+    ['array', '[1, 2', 'element 2 is not closed', 4, ['1']],
     ['array', '[{"a":1}, ]', 'an element is missing', 10, ['{"a":1}']],
     ['array', '[{"a":1},,{"b":2}]', 'an element is missing', 9, ['{"a":1}']],
     ['array', '[,]', 'an element is missing', 1, []],
-    ['array', '[{"a":1}]{}', 'more stands behind the end of the array', 9, ['{"a":1}']],
-    ['array', '[{"a":1}},{}]', 'a bracket is closed that was not opened', 8, []],
-    ['documents', '{"a":1}\n[2]', 'a document was expected', 8, ['{"a":1}']],
-    ['documents', '{"a":1}\n{"b":{}', 'nothing closes document 2', 8, ['{"a":1}']]
+    ['array', '[{"a":1}]{}', 'unexpected data after the end of the array', 9, ['{"a":1}']],
+    ['array', '[{"a":1}},{}]', 'unmatched closing bracket', 8, []],
+    ['documents', '{"a":1}\n[2]', 'expected a document', 8, ['{"a":1}']],
+    ['documents', '{"a":1}\n{"b":{}', 'document 2 is not closed', 8, ['{"a":1}']]
   ]
   for (const [layout, text, problem, offset, lines] of cases) {
     assert.equal(failureOf(layout, text), { message: `x.json: ${problem}, at byte ${offset}`, offset, lines }, text)

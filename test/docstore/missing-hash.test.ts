@@ -80,7 +80,7 @@ test('requesting farmhash is refused before anything is created or changed', asy
   const location = scratchPath()
   const check = async (promise: Promise<unknown>): Promise<void> => {
     const error = await rejects(promise, 'InvalidOptions')
-    assert.match(error.message, "hash: 'farmhash' needs npm farmhash")
+    assert.match(error.message, "hash: 'farmhash' requires the npm package farmhash")
     assert.equal(error.details, { option: 'hash', value: 'farmhash' })
   }
   await check(open(location, { index }))
@@ -147,7 +147,7 @@ test('the CLI says what is missing and which command helps; reindex --hash rebui
       assert.is(code, 1)
       assert.is(stdout, '')
       assert.match(stderr, "The index of the collection 'default' was made with hash: 'farmhash'")
-      assert.match(stderr, '\npetaldb reindex <db> --hash murmur builds it again\n')
+      assert.match(stderr, '\npetaldb reindex <db> --hash murmur rebuilds the index\n')
     }
     assert.is(recoveredWithFarmhash(location), 0)
     const reindexed = await runWithoutFarmhash(['reindex', location, '--hash', 'murmur'])
@@ -155,7 +155,7 @@ test('the CLI says what is missing and which command helps; reindex --hash rebui
     assert.match(reindexed.stdout, /^1,800 documents in 4 segments,/)
     assert.is((await runWithoutFarmhash(['count', location, '{"n": 3}'])).stdout, '36\n')
     const other = await runWithoutFarmhash(['count', location, '--collection', 'other'])
-    assert.match(other.stderr, '\npetaldb reindex <db> --hash murmur --collection other builds it again\n')
+    assert.match(other.stderr, '\npetaldb reindex <db> --hash murmur --collection other rebuilds the index\n')
     assert.is((await runWithoutFarmhash(['reindex', location, '--hash', 'murmur', '--collection', 'other'])).code, 0)
     assert.is((await runWithoutFarmhash(['count', location, '{"n": 3}', '--collection', 'other'])).stdout, '36\n')
   }))

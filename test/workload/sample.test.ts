@@ -72,7 +72,7 @@ test('the generate command accepts a sample, compressed or not, and refuses one 
     writeFileSync(path('none'), '{"a":1}\n')
     const none = await run('none')
     assert.is(none.code, 1)
-    assert.match(none.stderr, /none has no tweets: lines of JSON with a text \(FailedToParse\)/)
+    assert.match(none.stderr, /none contains no tweets, that is, lines of JSON with a 'text' \(FailedToParse\)/)
     assert.is((await run('missing')).code, 1)
   }))
 
