@@ -89,7 +89,7 @@ export class BloomFilter {
     if (other.bits !== this.bits || other.hashes !== this.hashes) {
       throw new PetalError(
         'BadValue',
-        `Bloom filter: cannot unite ${this.bits} bits, ${this.hashes} hashes with ${other.bits} bits, ${other.hashes} hashes`
+        `Bloom filter: cannot combine filters of ${this.bits} bits, ${this.hashes} hashes and ${other.bits} bits, ${other.hashes} hashes`
       )
     }
     const bytes = this.#bytes

@@ -52,9 +52,13 @@ export async function loadFarmHash(): Promise<() => FarmHasher> {
     const { default: module } = await import('farmhash')
     return () => new FarmHasher(module)
   } catch (cause) {
-    throw new PetalError('InvalidOptions', "hash: 'farmhash' needs npm farmhash with a binary for this platform", {
-      cause,
-      details: { option: 'hash', value: 'farmhash' }
-    })
+    throw new PetalError(
+      'InvalidOptions',
+      "hash: 'farmhash' requires the npm package farmhash with a binary for this platform",
+      {
+        cause,
+        details: { option: 'hash', value: 'farmhash' }
+      }
+    )
   }
 }

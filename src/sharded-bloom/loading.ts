@@ -69,6 +69,6 @@ export async function hasSegments(store: IndexStore): Promise<boolean> {
 async function assertNoDocuments(documents: DocumentSource, from: number, to: number): Promise<void> {
   if (from === to) return
   for await (const [ordinal] of documents.read(from, to)) {
-    throw new PetalError('IndexDamaged', `The document at ordinal ${ordinal} is in no segment of the index`)
+    throw new PetalError('IndexDamaged', `The document at ordinal ${ordinal} is not in any segment of the index`)
   }
 }

@@ -108,14 +108,14 @@ export class ShardedIndex implements DocumentIndex {
     this.#tuning = checkTuning(withChoice(this.#options, await readChoice(this.#store)))
     try {
       if (stored === undefined && (await hasSegments(this.#options.store))) {
-        this.#header.note('The header of the index is missing or not readable')
+        this.#header.note('The header of the index is missing or unreadable')
       }
       if (header === undefined || !(await this.#load(hasher, header))) await this.#recreate(hasher)
       await this.#recover(nextOrdinal)
       const live = this.liveCount(nextOrdinal)
       if (live === documents) return
       // A lost dead mark, for example. Whatever the cause, counts would be wrong.
-      this.#header.note(`The index holds ${live} documents live, the store has ${documents}`)
+      this.#header.note(`The index has ${live} live documents, but the store has ${documents}`)
       this.#freeSegments()
       await this.#recreate(hasher)
       await this.#recover(nextOrdinal)
@@ -230,7 +230,7 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   get #openParts(): IndexParts {
-    if (this.#parts === undefined) throw new PetalError('InternalError', 'The index is used before it is open')
+    if (this.#parts === undefined) throw new PetalError('InternalError', 'The index was used before it was opened')
     return this.#parts
   }
 
@@ -313,7 +313,7 @@ export class ShardedIndex implements DocumentIndex {
   /** Returns the segment that takes the document with this ordinal; a complete one is followed by a new one. */
   #openSegment(ordinal: number): OpenSegment {
     const last = this.#handles.at(-1)
-    if (last?.isReady === false) throw new PetalError('InternalError', 'Documents are added before maintain()')
+    if (last?.isReady === false) throw new PetalError('InternalError', 'Documents were added before maintain()')
     if (last?.open !== undefined && !this.#parts!.maintenance.isComplete(last)) return last.open
     const parameters =
       last === undefined ? initialParameters(this.#tuning) : this.#parts!.maintenance.nextParameters(last)

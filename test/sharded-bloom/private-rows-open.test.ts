@@ -212,7 +212,7 @@ test('a truncated record, or one whose rows are malformed, is damage', () => {
   const rows = new PrivateRows(memory, geometry, 2)
   assert.throws(
     () => rows.restoreChunk(Uint8Array.of(1, 0, 0, 9, 0, 2), 100, damaged),
-    /private row 1 of a chunk is cut off/
+    /private row 1 of a chunk is truncated/
   )
   for (const row of [[9], [2, 1], [3, 0x80], [3, 100], [4, 0xff, 0xff, 0x7f], []]) {
     const broken = new PrivateRows(memory, geometry, 2)
@@ -220,10 +220,10 @@ test('a truncated record, or one whose rows are malformed, is damage', () => {
     const scratch = memory.scratch
     const at = memory.push(frameBytes)
     broken.writeRow(0, at, whole)
-    assert.throws(() => broken.writeRow(1, at, whole), /private row 1 is not readable/)
+    assert.throws(() => broken.writeRow(1, at, whole), /private row 1 is unreadable/)
     memory.pop(at)
-    assert.throws(() => broken.encode(0, 2, 64), /private row 1 is not readable/)
-    assert.throws(() => broken.beginDocument(), /private row 1 of a chunk is not readable/)
+    assert.throws(() => broken.encode(0, 2, 64), /private row 1 is unreadable/)
+    assert.throws(() => broken.beginDocument(), /private row 1 of a chunk is unreadable/)
     assert.is(memory.scratch, scratch)
     broken.free()
   }

@@ -76,7 +76,7 @@ test('values that are not expressions are refused', () => {
       refuses(
         () => structure.query(expression as Expression),
         'BadValue',
-        /^(Expected|A pair is|and\(\) has|or\(\) has)/
+        /^(Expected|A pair must be|and\(\) takes|or\(\) takes)/
       )
     }
   }
@@ -86,7 +86,7 @@ test('values that are not expressions are refused', () => {
 test('values that are not lists of pairs, or not bytes, are refused', () => {
   const structure = new ShardedBloom({ shards: 64, bits: 1024, counting: true })
   for (const pairs of [null, undefined, 5, true, {}, () => 1, 5n]) {
-    const refused = /^Pairs are an iterable of \[key, scalar\], got /
+    const refused = /^Pairs must be an iterable of \[key, scalar\], got /
     refuses(() => structure.add('x', pairs as never), 'BadValue', refused)
     refuses(() => structure.remove('x', pairs as never), 'BadValue', refused)
   }

@@ -82,7 +82,7 @@ export abstract class SlottedIndex implements FilterIndex {
 
   candidates(positions: Int32Array, into: BitSet): void {
     if (into.size < this.capacity) {
-      throw new PetalError('BadValue', `Filter index: a set of ${into.size} cannot take ${this.capacity} slots`)
+      throw new PetalError('BadValue', `Filter index: a set of ${into.size} cannot hold ${this.capacity} slots`)
     }
     into.words.fill(0)
     into.words.set(this.#unfiltered)

@@ -338,6 +338,6 @@ export function instantiateKernels(memory: WasmMemory): Kernels {
 export function unavailable(reason: string): PetalError {
   return new PetalError(
     'KernelsUnavailable',
-    `The bitwise index needs WebAssembly with 128-bit SIMD, and ${reason}. Node 20 on x86-64 or arm64 has it.`
+    `The bitwise index needs WebAssembly with 128-bit SIMD, but ${reason}. Node 20 on x86-64 or arm64 supports it.`
   )
 }

@@ -174,7 +174,7 @@ export class RowMemory {
     const address = this.#scratch
     const next = address + ((bytes + 15) & ~15)
     if (next > SCRATCH_END) {
-      throw new PetalError('ExceededMemoryLimit', `${bytes} bytes do not fit the scratch area of row memory`, {
+      throw new PetalError('ExceededMemoryLimit', `${bytes} bytes do not fit in the scratch area of row memory`, {
         details: { bytes, available: SCRATCH_END - address }
       })
     }

@@ -50,7 +50,7 @@ export class DocumentPairs {
 
   #flatten(document: Document): FlatDocument {
     const flat = this.#flattener.flatten(document)
-    if (flat.isOverfull) throw new PetalError('IllegalOperation', 'The document has more pairs than are looked at')
+    if (flat.isOverfull) throw new PetalError('IllegalOperation', 'The document has too many pairs')
     return flat
   }
 

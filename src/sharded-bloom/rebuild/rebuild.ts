@@ -123,7 +123,7 @@ export class Rebuild implements IndexRebuild {
     const expected = this.#expected()
     const live = liveOf(this.#handles)
     if (expected !== undefined && live !== expected) {
-      throw new PetalError('InternalError', `The index holds ${expected} documents live, ${live} were found again`, {
+      throw new PetalError('InternalError', `The index has ${expected} live documents, but the rebuild found ${live}`, {
         details: { expected, live }
       })
     }

@@ -46,7 +46,7 @@ export class Rebuilds {
 
   /** @throws PetalError IllegalOperation while a rebuild is running */
   assertNone(): void {
-    if (this.isBuilding) throw new PetalError('IllegalOperation', 'The index is being built again')
+    if (this.isBuilding) throw new PetalError('IllegalOperation', 'The index is already being rebuilt')
   }
 
   /** Begins a rebuild of all sealed segments, or of those that a range of ordinals touches. REQUIRES: assertNone(). */

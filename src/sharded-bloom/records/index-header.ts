@@ -63,7 +63,7 @@ export function decodeHeader(bytes: Uint8Array | undefined, choices: ShapeChoice
   if (typeof stored.format === 'number' && stored.format > indexFormat) {
     throw new PetalError(
       'UnsupportedFormat',
-      `The index has format ${stored.format}; this version of petaldb knows formats up to ${indexFormat}`
+      `The index has format ${stored.format}; this version of petaldb supports formats up to ${indexFormat}`
     )
   }
   const storedHash = hashNames.find((name) => name === stored.hash)

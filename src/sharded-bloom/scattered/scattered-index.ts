@@ -103,7 +103,7 @@ export class ScatteredIndex implements DocumentIndex {
     await this.#recover(recent, nextVersion - this.#marked.size)
     if (this.liveCount() === documents) return
     if (hasChangedOptions) this.#recovered = documents
-    else this.#damage.push(`The index holds ${this.liveCount()} documents live, the store has ${documents}`)
+    else this.#damage.push(`The index has ${this.liveCount()} live documents, but the store has ${documents}`)
     await this.#rebuildNow(nextVersion, undefined)
   }
 

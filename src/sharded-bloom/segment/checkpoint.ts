@@ -132,7 +132,7 @@ export async function restoreOpenSegment(
     }
     segment.columns.restoreLater((all) => {
       for (const { bytes, place } of columns) {
-        if (!decodeColumnChunk(bytes, all, place, memory)) throw damaged(record, 'a record of columns is not readable')
+        if (!decodeColumnChunk(bytes, all, place, memory)) throw damaged(record, 'a record of columns is unreadable')
       }
     })
     return segment

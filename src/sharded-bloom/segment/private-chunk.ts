@@ -45,7 +45,7 @@ export class PrivateChunk {
     let end = 0
     while (count < ends.length && end < bytes.length) {
       end += 2 + (bytes[end]! | (bytes[end + 1]! << 8))
-      if (!(end <= bytes.length)) throw damaged(`private row ${count} of a chunk is cut off`)
+      if (!(end <= bytes.length)) throw damaged(`private row ${count} of a chunk is truncated`)
       ends[count++] = end
     }
     return new PrivateChunk(bytes, ends.subarray(0, count), documents)
@@ -88,7 +88,7 @@ export class PrivateChunk {
         const at = this.place(memory, from, to, cursor)
         for (let slot = from; slot < to; slot++) {
           if (kernels.joinParts(cursor, 1, this.documents, rowBytes, row) === 0) {
-            throw damaged(`private row ${slot} of a chunk is not readable`)
+            throw damaged(`private row ${slot} of a chunk is unreadable`)
           }
           use(slot, row)
         }

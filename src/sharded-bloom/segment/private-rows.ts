@@ -131,7 +131,7 @@ export class PrivateRows {
       const rows: Uint8Array[] = []
       for (let slot = from; slot < to; slot++) {
         const length = kernels.encodeParts(cursors, parts.length, this.#documents, chunkRowBytes, rowBytes, row, out)
-        if (length < 0) throw this.#damaged(`private row ${slot} is not readable`)
+        if (length < 0) throw this.#damaged(`private row ${slot} is unreadable`)
         rows.push(u8.slice(out, out + length))
       }
       return rows
@@ -180,7 +180,7 @@ export class PrivateRows {
     const to = out + first * chunkRowBytes
     const isSound = this.#memory.kernels.joinParts(cursors, parts.length, documents, chunkRowBytes, to)
     this.#memory.pop(cursors)
-    if (isSound === 0) throw this.#damaged(`private row ${slot} is not readable`)
+    if (isSound === 0) throw this.#damaged(`private row ${slot} is unreadable`)
   }
 
   get #reading(): ChunkReading {

@@ -112,7 +112,7 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Record<string, unknown>
   } catch (cause) {
-    throw new PetalError('IndexDamaged', 'A segment record of the index is not readable', { cause })
+    throw new PetalError('IndexDamaged', 'A segment record of the index is unreadable', { cause })
   }
   const integer = (name: string, low: number, high: number): number => {
     const number = value[name]
@@ -238,7 +238,7 @@ export function parsePair(value: unknown): TaggedPair {
 }
 
 function damaged(field: string): PetalError {
-  return new PetalError('IndexDamaged', `A segment record of the index has an impossible '${field}'`, {
+  return new PetalError('IndexDamaged', `A segment record of the index has an invalid '${field}'`, {
     details: { field }
   })
 }

@@ -63,7 +63,7 @@ function combine(
   fold: (into: BitSet, other: BitSet) => void
 ): Bounds | undefined {
   if (!Array.isArray(children))
-    throw new PetalError('BadValue', `${kind}() has a list of expressions, got ${shown(children)}`)
+    throw new PetalError('BadValue', `${kind}() takes an array of expressions, got ${shown(children)}`)
   let bounds: Bounds | undefined
   for (const child of children) {
     const next = evaluate(child, source, depth + 1)

@@ -62,16 +62,16 @@ export function encode({ parameters, pairCounts, used, tail, ids }: Stored): Uin
 export function decode(bytes: Uint8Array): Stored {
   const reader = new ByteReader(bytes, WHAT)
   const magic = reader.take(MAGIC.length)
-  if (!MAGIC.every((byte, i) => byte === magic[i])) throw reader.corrupt('it does not begin with PSBF')
+  if (!MAGIC.every((byte, i) => byte === magic[i])) throw reader.corrupt('it does not start with PSBF')
   const format = reader.u32()
   if (format !== FORMAT) {
     throw new PetalError('UnsupportedFormat', `${WHAT}: expected format ${FORMAT}, got ${format}`)
   }
   const sum = reader.u32()
-  if (sum !== checksum(bytes.subarray(FRAME_BYTES), FORMAT)) throw reader.corrupt('its checksum is wrong')
+  if (sum !== checksum(bytes.subarray(FRAME_BYTES), FORMAT)) throw reader.corrupt('checksum mismatch')
   const { parameters, pairCounts } = decodeHeader(reader.take(reader.u32()), reader)
   const [used, tail, ids] = [reader.take(reader.u64()), reader.take(reader.u64()), reader.take(reader.u64())] as const
-  if (reader.remaining > 0) throw reader.corrupt(`${reader.remaining} bytes too many`)
+  if (reader.remaining > 0) throw reader.corrupt(`${reader.remaining} extra bytes`)
   checkLengths(parameters, used.length, tail.length, reader)
   return { parameters, pairCounts, used, tail, ids }
 }
@@ -80,10 +80,10 @@ function decodeHeader(bytes: Uint8Array, reader: ByteReader): Pick<Stored, 'para
   try {
     const header: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     const { pairCounts, ...options } = header as ShardedBloomOptions & { readonly pairCounts: unknown }
-    if (!isPairCounts(pairCounts)) throw reader.corrupt('expected how many ids have how many pairs')
+    if (!isPairCounts(pairCounts)) throw reader.corrupt('expected the number of ids by number of pairs')
     return { parameters: parametersOf(options), pairCounts: new Map(pairCounts) }
   } catch (cause) {
-    throw new PetalError('DataCorruption', `Damaged ${WHAT}: its header is not understood`, { cause })
+    throw new PetalError('DataCorruption', `Damaged ${WHAT}: its header is invalid`, { cause })
   }
 }
 
@@ -109,5 +109,5 @@ function checkLengths(
   if (tail === 'bloom') {
     const rowBytes = BitRows.serialisedBytes(shards, bits, counting)
     if (kept !== rowBytes) throw reader.corrupt(`expected ${rowBytes} bytes of rows, got ${kept}`)
-  } else if (kept < shards) throw reader.corrupt(`expected ${shards} buckets in ${kept} bytes`)
+  } else if (kept < shards) throw reader.corrupt(`${kept} bytes are too few for ${shards} buckets`)
 }

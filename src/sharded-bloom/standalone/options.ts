@@ -110,7 +110,7 @@ function idsOf(option: IdsOption | 'table' | 'rehash'): IdsOption {
       const { from = 0, to } = ids
       if (!Number.isSafeInteger(from)) throw invalid('ids.from', 'a safe integer', from)
       if (!Number.isSafeInteger(to) || to <= from || to - from > 2 ** 53) {
-        throw invalid('ids.to', `a safe integer above ${from}, by 2^53 at most`, to)
+        throw invalid('ids.to', `a safe integer above ${from}, by at most 2^53`, to)
       }
       return { codec: 'reversible', from, to }
     }

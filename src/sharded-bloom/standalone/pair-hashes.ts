@@ -37,7 +37,7 @@ export class PairHashes {
    */
   hashAll(pairs: Iterable<Pair>): Int32Array {
     if (typeof (pairs as Partial<typeof pairs> | null | undefined)?.[Symbol.iterator] !== 'function') {
-      throw new PetalError('BadValue', `Pairs are an iterable of [key, scalar], got ${shown(pairs)}`)
+      throw new PetalError('BadValue', `Pairs must be an iterable of [key, scalar], got ${shown(pairs)}`)
     }
     const known = new Map<number, Set<number>>()
     const hashes: number[] = []
@@ -64,5 +64,5 @@ export class PairHashes {
 }
 
 function refuse(pair: unknown): never {
-  throw new PetalError('BadValue', `A pair is [key, scalar], got ${shown(pair)}`)
+  throw new PetalError('BadValue', `A pair must be [key, scalar], got ${shown(pair)}`)
 }

@@ -54,7 +54,7 @@ export class QueryResult {
     }
     const recovered = this.#codec.recover(this.upper)
     if (recovered !== undefined) return recovered
-    throw new PetalError('BadValue', "ids: 'rehash' keeps no ids: candidates() has to be given all of them")
+    throw new PetalError('BadValue', "ids: 'rehash' does not store ids: pass all of them to candidates()")
   }
 
   /** False only for an id that was not added or does not match. @throws PetalError IllegalOperation after a change */
@@ -75,6 +75,6 @@ export class QueryResult {
 
   #checkCurrent(): void {
     if (this.#isCurrent()) return
-    throw new PetalError('IllegalOperation', 'The structure has changed since it was asked: ask again')
+    throw new PetalError('IllegalOperation', 'The structure has changed since the query: run the query again')
   }
 }

@@ -10,15 +10,15 @@ export function reasonFor(ground: Ground, contender: Contender, goal: Goal): str
   const limits = [target, budget].filter((limit) => limit !== '').join(' and ')
   switch (ground) {
     case 'smallest':
-      return `Of those that keep ${limits} the smallest, or up to a tenth larger for fewer reads: ${bytes}, ${rate}.`
+      return `The smallest index that meets ${limits}, or up to a tenth larger for fewer reads: ${bytes}, ${rate}.`
     case 'most-exact':
-      return `The fewest false positives that ${budget} can buy: ${rate}, ${bytes}.`
+      return `The fewest false positives within ${budget}: ${rate}, ${bytes}.`
     case 'present':
-      return `What is in force is as good as any that keeps ${limits}: ${bytes}, ${rate}.`
+      return `The current parameters are as good as any that meet ${limits}: ${bytes}, ${rate}.`
     case 'target-missed':
-      return `None keeps ${limits}; this one comes closest: ${rate}, ${bytes}.`
+      return `No parameters meet ${limits}; these come closest: ${rate}, ${bytes}.`
     case 'budget-missed':
-      return `None keeps ${budget}; this one is the smallest: ${bytes}, ${rate}.`
+      return `No parameters meet ${budget}; these give the smallest index: ${bytes}, ${rate}.`
   }
 }
 

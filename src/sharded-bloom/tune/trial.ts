@@ -94,7 +94,7 @@ export class Trial {
   evaluate(expression: PairExpression): SegmentCandidates[] {
     return this.#handles.map((_, segment) => {
       const candidates = this.#view.evaluate(segment, expression)
-      if (candidates instanceof Promise) throw new PetalError('InternalError', 'A trial is read from memory')
+      if (candidates instanceof Promise) throw new PetalError('InternalError', 'A trial must be read from memory')
       return candidates
     })
   }

@@ -168,7 +168,7 @@ async function readFrames(
     const frame = numberOf(key, 1)
     const isWhole = value.length > 0 && value.length <= frameBytes && value.length % (8 * geometry.rowsPerFrame) === 0
     if (chunk === undefined || frame === undefined || !isWhole) {
-      throw damaged('a chunk record has an impossible key or size')
+      throw damaged('a chunk record has an invalid key or size')
     }
     // Records beyond the segment record were left by a crash: chunks of an incomplete checkpoint, or frames of other
     // parameters that were about to be cleared.

@@ -158,13 +158,13 @@ export class FingerprintOpenTail implements OpenTail {
     const { chunkDocuments } = geometry
     for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkFingerprints, record.firstOrdinal))) {
       const chunk = numberOf(key, 0)
-      if (chunk === undefined) throw damaged('a run of fingerprints has an impossible key')
+      if (chunk === undefined) throw damaged('a run of fingerprints has an invalid key')
       const end = Math.min((chunk + 1) * chunkDocuments, record.documents)
       // Records beyond the segment record were left by a crash, as in a Bloom tail.
       if (this.#documents >= end) continue
       if (this.#documents < chunk * chunkDocuments) break
       const run = decodeRun(value, this.#documents, end - this.#documents, this.#bits, memory)
-      if (run === undefined) throw damaged(`a run of fingerprints of chunk ${chunk} is not readable`)
+      if (run === undefined) throw damaged(`a run of fingerprints of chunk ${chunk} is unreadable`)
       this.#runs.push(run)
       this.#entries += run.codes.length
       this.#documents += run.documents

@@ -51,5 +51,5 @@ export class HashedPositions {
 /** @throws PetalError BadValue unless it is a string or a finite number */
 export function checkId(id: unknown): asserts id is Id {
   if (typeof id === 'string' || Number.isFinite(id)) return
-  throw new PetalError('BadValue', `An id is a string or a finite number, got ${typeof id} ${String(id)}`)
+  throw new PetalError('BadValue', `An id must be a string or a finite number, got ${typeof id} ${String(id)}`)
 }

@@ -115,7 +115,7 @@ export class TableIds implements IdCodec {
       if (id === null) {
         this.#reserve(slot)
         this.#free.push(slot)
-      } else if (this.#places.has(id)) throw corrupt(`id ${JSON.stringify(id)} stands there twice`)
+      } else if (this.#places.has(id)) throw corrupt(`id ${JSON.stringify(id)} occurs twice`)
       else this.#insert(id, slot, addsOf.get(slot) ?? 1)
     }
   }
@@ -155,7 +155,7 @@ function parse(bytes: Uint8Array): Stored {
   } catch (cause) {
     throw corrupt('not JSON', cause)
   }
-  if (!isStored(stored)) throw corrupt('expected ids and how often they were added')
+  if (!isStored(stored)) throw corrupt('expected ids and how often each was added')
   return stored
 }
 

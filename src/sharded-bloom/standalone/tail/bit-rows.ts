@@ -54,7 +54,7 @@ export class BitRows {
   /** Reverts one set(); returns false, and changes nothing, when the counter is 0. REQUIRES: counting rows. */
   unset(row: number, position: number): boolean {
     const counters = this.#counters
-    if (counters === undefined) throw new PetalError('InternalError', 'Bits without counters cannot be taken back')
+    if (counters === undefined) throw new PetalError('InternalError', 'Bits cannot be removed without counters')
     const word = row * this.#wordsPerRow + (position >>> 5)
     const at = word * 16 + ((position & 31) >>> 1)
     const shift = (position & 1) * 4

@@ -109,12 +109,13 @@ export class FingerprintTail implements Tail {
       for (let i = 0; i < count; i++) {
         const distance = reader.varint(2 ** 32)
         entry += distance
-        if (entry >= end || entry % 2 ** this.#positionBits >= this.#bits) throw reader.corrupt(`entry ${entry}`)
-        if (i > 0 && distance === 0 && !this.#isCounting) throw reader.corrupt(`entry ${entry} stands there twice`)
+        if (entry >= end || entry % 2 ** this.#positionBits >= this.#bits)
+          throw reader.corrupt(`invalid entry ${entry}`)
+        if (i > 0 && distance === 0 && !this.#isCounting) throw reader.corrupt(`entry ${entry} occurs twice`)
         bucket.push(entry)
       }
     }
-    if (reader.remaining > 0) throw reader.corrupt(`${reader.remaining} bytes too many`)
+    if (reader.remaining > 0) throw reader.corrupt(`${reader.remaining} extra bytes`)
   }
 
   /** Takes the bucket from the generator's first state, the fingerprint from its second, to use all 64 bits. */
