@@ -66,7 +66,7 @@ async function importAll(
   await collection.insertMany(watched())
   const time = formatDuration(progress.elapsedMilliseconds)
   progress[Symbol.dispose]()
-  console.log(`${formatCount(census.documents)} documents of ${file ?? 'made-up tweets'}, imported in ${time}\n`)
+  console.log(`${formatCount(census.documents)} documents from ${file ?? 'generated tweets'}, imported in ${time}\n`)
   return census
 }
 
@@ -94,7 +94,7 @@ function shortened(value: Scalar): string {
 }
 
 async function askProposals(collection: Collection, paths: readonly PathFacts[], documents: number): Promise<void> {
-  const rows = [['some questions', 'hits', 'time', 'candidates', 'certain', 'false', 'filter']]
+  const rows = [['sample query', 'hits', 'time', 'candidates', 'certain', 'false', 'filter']]
   for (const { why, filter } of proposeQueries(paths, documents)) {
     const started = performance.now()
     const hits = (await collection.find(filter).toArray()).length

@@ -17,7 +17,7 @@ async function keepInShape(collection: Collection, everyMilliseconds: number, si
     if (reason !== undefined) {
       const { documents, milliseconds } = await collection.index.rebuild({ signal })
       console.log(
-        `${reason}: ${documents} documents indexed again, ${Math.round(documents / milliseconds)} per millisecond`
+        `${reason}: ${documents} documents reindexed, ${Math.round(documents / milliseconds)} per millisecond`
       )
     }
     await sleep(everyMilliseconds, undefined, { signal }).catch(() => undefined)

@@ -75,7 +75,7 @@ function ask(
   const matching = new Set<unknown>()
   for (const [number, tweet] of tweets.entries()) if (isMatch(expression, pairsOf(tweet))) matching.add(number)
   const hits = candidates.filter((id) => matching.has(id)).length
-  if (hits < matching.size) throw new TypeError(`${title}: ${matching.size - hits} matches are no candidates`)
+  if (hits < matching.size) throw new TypeError(`${title}: ${matching.size - hits} matches are not candidates`)
   const certain = candidates.filter((id) => result.isCertain(id)).length
   console.log(
     `${title.padEnd(26)} ${formatCount(matching.size).padStart(7)} match, ` +

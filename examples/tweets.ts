@@ -57,22 +57,24 @@ async function importTweets(
   const { insertedCount } = await collection.insertMany(watched())
   const milliseconds = progress.elapsedMilliseconds
   progress[Symbol.dispose]()
-  const what = file === undefined ? 'made-up tweets' : `tweets of ${file}`
+  const what = file === undefined ? 'generated tweets' : `tweets from ${file}`
   const rate = formatCount((insertedCount / milliseconds) * 1000)
   console.log(`imported ${formatCount(insertedCount)} ${what} in ${formatDuration(milliseconds)} (${rate}/s)\n`)
   return counted
 }
 
 async function askAll(collection: Collection, questions: readonly Question[], signal: AbortSignal): Promise<void> {
-  const rows = [['question', 'hits', 'time', 'candidates', 'certain', 'false', 'filter']]
+  const rows = [['query', 'hits', 'time', 'candidates', 'certain', 'false', 'filter']]
   for (const question of questions) {
     if (signal.aborted) return
     rows.push(await ask(collection, question))
   }
   console.log(formatTable(rows, 'lrrrrrl').join('\n'))
   console.log('\ntime: median of %d runs, all hits fetched and parsed', runs)
-  console.log('candidates: documents the index could not exclude; certain: those of them it proves, so that they are')
-  console.log('not tested; false: tested and found not to match\n')
+  console.log(
+    'candidates: documents that the index could not exclude; certain: candidates that it proves to match, which'
+  )
+  console.log('are not tested; false: candidates that were tested and do not match\n')
   await compareWithScan(collection, questions)
 }
 

@@ -54,7 +54,7 @@ function assertNothingLeft(): void {
 test('the tweets demo runs its queries, agrees with a scan, and cleans up', async () => {
   const { code, stdout, stderr } = await run('tweets.ts', ['--count', '3000', '--seed', '5'])
   assert.is(code, 0, stderr)
-  assert.match(stdout, /^imported 3,000 made-up tweets in /m)
+  assert.match(stdout, /^imported 3,000 generated tweets in /m)
   for (const title of [
     'AND of three',
     'NOT',
@@ -81,7 +81,7 @@ test('the rebuild job finds that a rebuild pays, and leaves no dead document', a
   const { code, stdout, stderr } = await run('rebuild-job.ts', [])
   assert.is(code, 0, stderr)
   assert.match(stdout, /^3000 readings are old$/m)
-  assert.match(stdout, /^dead documents: 6000 documents indexed again/m)
+  assert.match(stdout, /^dead documents: 6000 documents reindexed/m)
   assert.match(stdout, /^0 dead documents are in the index$/m)
   assertNothingLeft()
 })
