@@ -62,15 +62,17 @@ const bitOperations: ReadonlyMap<string, BitOperation> = new Map<string, BitOper
 /** Compiles `{ and | or | xor: integer }`, several applied in order. A missing field counts as 0. */
 export function compileBit(operand: unknown, place: UpdatePlace): Edit {
   if (!isPlainObject(operand) || Object.keys(operand).length === 0) {
-    throw filterError('BadValue', place, `takes an object like { and: 5 }, not ${describeType(operand)}`)
+    const found = isPlainObject(operand) ? 'an empty one' : describeType(operand)
+    throw filterError('BadValue', place, `takes an object such as { and: 5 }, not ${found}`)
   }
   const operations = Object.entries(operand).map(([name, mask]) => {
     const operation = bitOperations.get(name)
-    if (operation === undefined) throw filterError('BadValue', place, `knows and, or and xor, not '${name}'`)
+    if (operation === undefined) throw filterError('BadValue', place, `takes and, or and xor, not '${name}'`)
     return { operation, mask: integerOf(mask, place, `the operand of ${name} must be an integer`) }
   })
   return (current) => {
-    const start = current === absent ? 0 : integerOf(current, place, 'cannot be applied to a value that is no integer')
+    const start =
+      current === absent ? 0 : integerOf(current, place, 'cannot be applied to a value that is not an integer')
     return operations.reduce<number | bigint>((value, { operation, mask }) => {
       const result = operation(BigInt(value), BigInt(mask))
       const isWide = typeof value === 'bigint' || typeof mask === 'bigint'
@@ -84,5 +86,5 @@ function integerOf(value: unknown, place: UpdatePlace, problem: string): number 
     const plain = unwrapNumber(value as Numeric)
     if (typeof plain === 'bigint' || (typeof plain === 'number' && Number.isSafeInteger(plain))) return plain
   }
-  throw filterError('BadValue', place, `${problem}, here: ${describeType(value)}`)
+  throw filterError('BadValue', place, `${problem}, got ${describeType(value)}`)
 }

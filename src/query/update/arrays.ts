@@ -80,9 +80,9 @@ function modifiersOf(operand: unknown, known: ReadonlySet<string>, place: Update
   const keys = Object.keys(operand)
   const modifier = keys.find((key) => known.has(key))
   if (modifier === undefined) return undefined
-  if (!Object.hasOwn(operand, '$each')) throw filterError('BadValue', place, `${modifier} needs $each beside it`)
+  if (!Object.hasOwn(operand, '$each')) throw filterError('BadValue', place, `${modifier} needs $each`)
   const unknownKey = keys.find((key) => !known.has(key))
-  if (unknownKey !== undefined) throw filterError('BadValue', place, `unrecognized clause '${unknownKey}' beside $each`)
+  if (unknownKey !== undefined) throw filterError('BadValue', place, `unrecognized clause '${unknownKey}'`)
   return operand
 }
 
@@ -102,5 +102,5 @@ function integer(value: unknown, modifier: string, place: UpdatePlace): number {
 function arrayAt(current: unknown, codeName: 'BadValue' | 'TypeMismatch', place: UpdatePlace): readonly unknown[] {
   if (current === absent) return []
   if (Array.isArray(current)) return current
-  throw filterError(codeName, place, `the field must be an array, it is of type ${describeType(current)}`)
+  throw filterError(codeName, place, `the field must be an array but is of type ${describeType(current)}`)
 }

@@ -30,7 +30,7 @@ export function compileCurrentDate(operand: unknown, place: UpdatePlace): Edit {
 
 function typeOfCurrentDate(operand: Document, place: UpdatePlace): 'date' | 'timestamp' {
   const unknownKey = Object.keys(operand).find((key) => key !== '$type')
-  if (unknownKey !== undefined) throw filterError('BadValue', place, `does not know '${unknownKey}'`)
+  if (unknownKey !== undefined) throw filterError('BadValue', place, `unknown option '${unknownKey}'`)
   const { $type: type } = operand
   if (type === 'date' || type === 'timestamp') return type
   throw filterError(

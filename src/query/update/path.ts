@@ -31,7 +31,11 @@ export function parseUpdatePath(text: string, operator: string): UpdatePath {
   }
   const steps = components.map((component, i) => parseStep(component, place, i))
   if (steps[0]?.kind !== 'field') {
-    throw filterError('BadValue', place, `the path begins with '${components[0]}', which needs an array before it`)
+    throw filterError(
+      'BadValue',
+      place,
+      `the path begins with '${components[0]}', which must follow the path of an array`
+    )
   }
   if (steps.filter(({ kind }) => kind === 'matched').length > 1) {
     throw filterError('BadValue', place, "the path has more than one positional '$'")
@@ -41,7 +45,7 @@ export function parseUpdatePath(text: string, operator: string): UpdatePath {
 
 function parseStep(component: string, place: UpdatePlace, at: number): PathStep {
   if (component === '') throw filterError('EmptyFieldName', place, 'the path has an empty component')
-  if (component === '__proto__') throw filterError('BadValue', place, "the path component '__proto__' is refused")
+  if (component === '__proto__') throw filterError('BadValue', place, "the path component '__proto__' is not allowed")
   if (!component.startsWith('$') || (at > 0 && isReferenceKey(component))) return { kind: 'field', name: component }
   if (component === '$') return { kind: 'matched' }
   if (component === '$[]') return { kind: 'every' }

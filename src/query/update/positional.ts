@@ -238,15 +238,15 @@ export class ArrayFilters {
     const identifiers = new Set(identifiersOf(filter))
     const [identifier] = identifiers
     const place = { operator: 'arrayFilters', path: identifier ?? '' }
-    if (identifier === undefined) throw filterError('FailedToParse', place, 'an array filter must name an identifier')
+    if (identifier === undefined) throw filterError('FailedToParse', place, 'an array filter must use an identifier')
     if (identifiers.size > 1) {
       const names = [...identifiers].join("', '")
-      throw filterError('FailedToParse', place, `an array filter must speak of one identifier, not of '${names}'`)
+      throw filterError('FailedToParse', place, `an array filter must use a single identifier, not '${names}'`)
     }
     if (!/^[a-z][a-zA-Z0-9]*$/.test(identifier)) {
       throw filterError('BadValue', place, 'an identifier must begin with a lowercase letter and be alphanumeric')
     }
-    if (this.#tests.has(identifier)) throw filterError('FailedToParse', place, 'two array filters have this identifier')
+    if (this.#tests.has(identifier)) throw filterError('FailedToParse', place, 'two array filters use this identifier')
     this.#tests.set(identifier, matches)
   }
 }

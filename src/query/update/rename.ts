@@ -28,7 +28,7 @@ export function parseRename(from: string, to: unknown): Rename {
   }
   for (const path of [rename.from, rename.path]) {
     if (path.steps.some(({ kind }) => kind !== 'field')) {
-      throw filterError('BadValue', { operator, path: path.text }, 'positional steps cannot be renamed')
+      throw filterError('BadValue', { operator, path: path.text }, 'positional path components are not allowed')
     }
   }
   return rename
@@ -79,5 +79,5 @@ function assertNoArrays(document: Document, path: UpdatePath): void {
 }
 
 function throughArray({ text }: UpdatePath): Error {
-  return filterError('BadValue', { operator, path: text }, 'the path leads through an array')
+  return filterError('BadValue', { operator, path: text }, 'the path passes through an array')
 }

@@ -141,7 +141,7 @@ function parseOperator(name: string, argument: unknown, order: StringOrder | und
     throw filterError('FailedToParse', { operator: name, path: '' }, 'is not an update operator')
   }
   if (!isPlainObject(argument)) {
-    const problem = `takes an object of { path: operand }, not ${describeType(argument)}`
+    const problem = `takes an object { path: operand }, not ${describeType(argument)}`
     throw filterError('FailedToParse', { operator: name, path: '' }, problem)
   }
   return Object.entries(argument).map(([path, operand]): Change => {
@@ -164,7 +164,7 @@ function copyOperand(operand: unknown, operator: string, path: string): unknown 
   if (type === Type.undefined || type === Type.unsupported) {
     // $unset ignores its operand; everywhere else undefined is more likely a mistake than a value.
     if (operator === '$unset') return undefined
-    const hint = type === Type.undefined ? '; use $unset to remove a field, null to empty it' : ''
+    const hint = type === Type.undefined ? '; use $unset to remove a field, or null to clear it' : ''
     throw filterError(
       'BadValue',
       { operator, path },

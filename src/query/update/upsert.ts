@@ -35,21 +35,21 @@ export function identityFromFilter(filter: unknown): Document {
   const document = documentOf(equalities)
   const below = equalities.find(({ path }) => path !== '_id')
   if (below === undefined) return document
-  throw filterError('NotExactValueField', { operator, path: below.path }, "'_id' must be said as a whole")
+  throw filterError('NotExactValueField', { operator, path: below.path }, "'_id' must be specified as a whole")
 }
 
 function documentOf(equalities: readonly Equality[]): Document {
   const conflict = findConflict(equalities)
   if (conflict !== undefined) {
     const place = { operator, path: conflict.place.path }
-    throw filterError('NotSingleValueField', place, `the filter says a value of '${conflict.other}', too`)
+    throw filterError('NotSingleValueField', place, `the filter also specifies a value for '${conflict.other}'`)
   }
   const ordered = equalities.toSorted((a, b) => Number(isOnId(b)) - Number(isOnId(a)) || compareStrings(a.path, b.path))
   let document: Document = {}
   for (const { path, value } of ordered) {
     const parsed = parseUpdatePath(path, operator)
     if (parsed.steps.some(({ kind }) => kind !== 'field')) {
-      throw filterError('BadValue', { operator, path }, 'a positional step names no field')
+      throw filterError('BadValue', { operator, path }, 'positional path components are not allowed')
     }
     document = editAt(document, parsed, () => cloneValue(value), options)
   }
