@@ -75,7 +75,7 @@ export function parseCollation(option: unknown): StringOrder | undefined {
   if (locale === undefined) throw refusal('FailedToParse', 'collation', 'needs a locale')
   if (locale === 'simple') {
     if (options.length === 1) return undefined
-    throw refusal('BadValue', 'collation.locale', "'simple' is the order of code points, which has no options")
+    throw refusal('BadValue', 'collation.locale', "'simple' is code-point order and takes no other options")
   }
   const name = JSON.stringify(options)
   const order = kept.get(name) ?? collatorOf({ ...collation, locale }).compare
@@ -86,11 +86,10 @@ export function parseCollation(option: unknown): StringOrder | undefined {
 }
 
 function check(name: string, value: unknown): void {
-  if (!Object.hasOwn(known, name))
-    throw refusal('FailedToParse', `collation.${name}`, 'is not an option of a collation')
+  if (!Object.hasOwn(known, name)) throw refusal('FailedToParse', `collation.${name}`, 'is not a collation option')
   const option = name as keyof Collation
   if (unsupported[option]?.includes(value) === true) {
-    throw refusal('CommandNotSupported', `collation.${name}`, `cannot be ${shown(value)} here`)
+    throw refusal('CommandNotSupported', `collation.${name}`, `does not support ${shown(value)}`)
   }
   const values = known[option]
   if (values === 'text' ? typeof value === 'string' : values.includes(value)) return
@@ -100,7 +99,7 @@ function check(name: string, value: unknown): void {
 
 function collatorOf({ locale, strength = 3, caseLevel = false, ...collation }: Collation): Intl.Collator {
   if (caseLevel && strength === 2) {
-    throw refusal('CommandNotSupported', 'collation.caseLevel', 'cannot be true with strength 2 here')
+    throw refusal('CommandNotSupported', 'collation.caseLevel', 'does not support true with strength 2')
   }
   const { caseFirst = 'off', numericOrdering = false, alternate } = collation
   const sensitivity = strength === 3 ? 'variant' : strength === 2 ? 'accent' : caseLevel ? 'case' : 'base'
@@ -121,7 +120,7 @@ function tagOf(locale: string): string {
   const isFound =
     found !== undefined && (variant === undefined || new Intl.Collator(tag).resolvedOptions().locale === found)
   if (isFound) return tag
-  throw refusal('BadValue', 'collation.locale', `this Node.js has no order for '${locale}'`)
+  throw refusal('BadValue', 'collation.locale', `'${locale}' is not supported by this Node.js`)
 }
 
 function supported(tag: string): string | undefined {

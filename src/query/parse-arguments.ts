@@ -46,7 +46,7 @@ function parseType(entry: unknown, place: FilterPlace): TypeTest | undefined {
     throw filterError('BadValue', place, `unknown type name '${entry}'`)
   }
   if (typeOf(entry) !== Type.number) {
-    throw filterError('TypeMismatch', place, `types are names or numbers, not ${describeType(entry)}`)
+    throw filterError('TypeMismatch', place, `types must be names or numbers, not ${describeType(entry)}`)
   }
   const number = Number(exactInt64(entry as Numeric))
   const found = Object.values(bsonTypes).find((type) => type.number === number)
@@ -59,12 +59,12 @@ export function parseSize(value: unknown, place: FilterPlace, greatest = maxInt3
   if (typeOf(value) !== Type.number) {
     throw filterError('FailedToParse', place, `needs an integer, not ${describeType(value)}`)
   }
-  return nonNegativeInteger(value as Numeric, place, 'needs an integer that is not negative', greatest)
+  return nonNegativeInteger(value as Numeric, place, 'needs a non-negative integer', greatest)
 }
 
 export function parseMod(value: unknown, place: FilterPlace): { divisor: bigint; remainder: bigint } {
   if (!Array.isArray(value)) throw filterError('BadValue', place, `needs an array, not ${describeType(value)}`)
-  if (value.length !== 2) throw filterError('BadValue', place, 'needs two elements, divisor and remainder')
+  if (value.length !== 2) throw filterError('BadValue', place, 'needs two elements: divisor and remainder')
   const [divisor, remainder] = value.map((entry: unknown, i) => {
     const name = i === 0 ? 'divisor' : 'remainder'
     if (typeOf(entry) !== Type.number) {
@@ -102,12 +102,12 @@ function bitPositions(value: unknown, place: FilterPlace): readonly number[] {
         if (typeOf(entry) !== Type.number) {
           throw filterError('BadValue', place, `bit positions must be integers, not ${describeType(entry)}`)
         }
-        return nonNegativeInteger(entry as Numeric, place, 'bit positions must be integers that are not negative')
+        return nonNegativeInteger(entry as Numeric, place, 'bit positions must be non-negative integers')
       })
     case Type.number: {
       const mask = exactInt64(value as Numeric)
       if (mask === undefined || mask < 0n) {
-        throw filterError('FailedToParse', place, 'a numeric bit mask must be a 64-bit integer that is not negative')
+        throw filterError('FailedToParse', place, 'a numeric bit mask must be a non-negative 64-bit integer')
       }
       return setBits(64, (bit) => ((mask >> BigInt(bit)) & 1n) === 1n)
     }

@@ -76,7 +76,7 @@ function parseOperator(operator: string, operators: Document, context: ParseCont
       return leaf({ kind: 'regex', pattern: parseRegex(operators, context) })
     case '$options':
       if (Object.hasOwn(operators, '$regex')) return undefined
-      throw filterError('BadValue', place, 'needs a $regex beside it')
+      throw filterError('BadValue', place, 'needs a $regex')
     case '$comment':
       return undefined
     case '$geoWithin':
@@ -104,7 +104,7 @@ function parseIn(operator: string, value: unknown, context: ParseContext): Test 
   const values: unknown[] = []
   const patterns: Pattern[] = []
   for (const entry of value as readonly unknown[]) {
-    if (isOperatorObject(entry)) throw filterError('BadValue', place, 'cannot hold operators')
+    if (isOperatorObject(entry)) throw filterError('BadValue', place, 'cannot contain operators')
     if (isRegex(entry)) patterns.push(patternOf(entry, place))
     else values.push(entry)
   }
@@ -121,14 +121,15 @@ function parseAll(value: unknown, context: ParseContext): Test {
   if (isElemMatch(entries[0])) {
     return allOf(
       entries.map((entry): Formula<Predicate> => {
-        if (!isElemMatch(entry)) throw filterError('BadValue', place, 'either all entries are $elemMatch or none is')
+        if (!isElemMatch(entry)) throw filterError('BadValue', place, 'either all entries must be $elemMatch, or none')
         return parseOperators(entry as Document, context)
       })
     )
   }
   return allOf(
     entries.map((entry): Formula<Predicate> => {
-      if (isOperatorObject(entry)) throw filterError('BadValue', place, 'cannot hold operators other than $elemMatch')
+      if (isOperatorObject(entry))
+        throw filterError('BadValue', place, 'cannot contain operators other than $elemMatch')
       return parseValue(entry, context)
     })
   )

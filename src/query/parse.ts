@@ -55,7 +55,7 @@ function parseField(text: string, value: unknown, context: ParseContext): Filter
   const path: QueryPath = { text, components: splitPath(text) }
   const fullPath = context.path === '' ? text : `${context.path}.${text}`
   if (path.components.includes('__proto__')) {
-    throw filterError('BadValue', { path: fullPath }, "the path component '__proto__' is refused")
+    throw filterError('BadValue', { path: fullPath }, "the path component '__proto__' is not allowed")
   }
   const inside: ParseContext = { ...context, path: fullPath }
   return atPath(path, isOperatorObject(value) ? parseOperators(value, inside) : parseValue(value, inside))
@@ -83,7 +83,7 @@ function parseTopLevelOperator(operator: string, value: unknown, context: ParseC
     case '$sampleRate':
       throw filterError('CommandNotSupported', place, 'this operator is not supported')
     case '$not':
-      throw filterError('BadValue', place, '$not stands under a field; use $nor to negate whole conditions')
+      throw filterError('BadValue', place, 'must be applied to a field; use $nor to negate whole conditions')
     default:
       throw filterError('BadValue', place, 'unknown top level operator')
   }
@@ -92,10 +92,10 @@ function parseTopLevelOperator(operator: string, value: unknown, context: ParseC
 function parseAlternatives(operator: string, value: unknown, context: ParseContext): readonly Filter[] {
   const place = { operator, path: context.path }
   if (!Array.isArray(value)) throw filterError('BadValue', place, `needs an array, not ${describeType(value)}`)
-  if (value.length === 0) throw filterError('BadValue', place, 'needs an array that is not empty')
+  if (value.length === 0) throw filterError('BadValue', place, 'needs a non-empty array')
   return value.map((entry: unknown) => {
     if (isPlainObject(entry)) return parseFilter(entry, context)
-    throw filterError('BadValue', place, `its entries must be objects, not ${describeType(entry)}`)
+    throw filterError('BadValue', place, `entries must be objects, not ${describeType(entry)}`)
   })
 }
 
@@ -104,7 +104,7 @@ function parseWhere(value: unknown, context: ParseContext): Filter {
   if (!context.isTopLevel) throw filterError('BadValue', place, 'can only be applied to the top-level document')
   if (typeof value !== 'function') {
     const hint =
-      typeOf(value) === Type.string || typeOf(value) === Type.javascript ? ' (code in text is never run)' : ''
+      typeOf(value) === Type.string || typeOf(value) === Type.javascript ? ' (code in strings is never run)' : ''
     throw filterError('BadValue', place, `needs a function, not ${describeType(value)}${hint}`)
   }
   // sanitize.ts has checked that it is a function; the caller is responsible for its signature.

@@ -84,7 +84,7 @@ function compileByCodePoints(source: string, flags: string, place: FilterPlace):
   const escapes = Array.from(source.matchAll(tokens), ([token]) => token)
   const alien = escapes.find(isPcreOnly)
   if (alien !== undefined) {
-    throw filterError('BadValue', place, `invalid regular expression: ${alien} is syntax of PCRE that is not supported`)
+    throw filterError('BadValue', place, `invalid regular expression: the PCRE syntax ${alien} is not supported`)
   }
   try {
     return new RegExp(source.replace(tokens, escapeByCode), flags.includes('u') ? flags : `${flags}u`)
@@ -94,7 +94,7 @@ function compileByCodePoints(source: string, flags: string, place: FilterPlace):
     const property = escapes.find((token) => token === '\\p' || token === '\\P')
     if (property === undefined) return expression
     // By units, it is a literal letter.
-    const reason = `${property} needs a pattern that is valid under JavaScript's flag u`
+    const reason = `${property} needs a pattern that is valid with JavaScript's flag u`
     throw filterError('BadValue', place, `invalid regular expression: ${reason}`, error)
   }
 }

@@ -136,7 +136,7 @@ class ProjectionParser {
       throw new PetalError(codeName, `The positional projection '${named}' ${problem}`, { details })
     }
     if (!this.#isPositionalKnown) fail('CommandNotSupported', 'is not supported here; use $elemMatch')
-    if (this.#matched !== undefined) fail('BadValue', 'is the second one: there can be one')
+    if (this.#matched !== undefined) fail('BadValue', 'is the second one; only one is allowed')
     const type = typeOf(value)
     if (value !== true && type !== Type.number) fail('BadValue', `must be 1, not ${typeNames[type]}`)
     if (type === Type.number && toDouble(value as Numeric) === 0) fail('BadValue', 'must be 1, not 0')

@@ -22,11 +22,7 @@ export function sanitizeFilter(filter: unknown): Document {
 function copyValue(value: unknown, place: FilterPlace, ancestors: readonly object[]): unknown {
   switch (typeOf(value)) {
     case Type.undefined:
-      throw filterError(
-        'BadValue',
-        place,
-        'undefined is not a value; leave the key out, or use null to find missing fields'
-      )
+      throw filterError('BadValue', place, 'undefined is not a value; omit the key, or use null to find missing fields')
     case Type.array:
       return copyArray(value as readonly unknown[], place, ancestors)
     case Type.object:
@@ -34,7 +30,7 @@ function copyValue(value: unknown, place: FilterPlace, ancestors: readonly objec
       throw filterError('BadValue', place, `an instance of class ${describeType(value)} cannot be part of a filter`)
     case Type.date: {
       const time = timeOf(value)
-      if (Number.isNaN(time)) throw filterError('BadValue', place, 'an invalid Date cannot be compared with')
+      if (Number.isNaN(time)) throw filterError('BadValue', place, 'an invalid Date cannot be compared')
       return new Date(time)
     }
     case Type.binData:
@@ -57,7 +53,7 @@ function copyObject(object: Document, place: FilterPlace, ancestors: readonly ob
   const inside = descend(object, place, ancestors)
   const copy: Document = {}
   for (const key of Object.keys(object)) {
-    if (key === '__proto__') throw filterError('BadValue', placeOf(place, key), "the key '__proto__' is refused")
+    if (key === '__proto__') throw filterError('BadValue', placeOf(place, key), "the key '__proto__' is not allowed")
     const value = object[key]
     // The place is only needed for values that may be rejected.
     copy[key] = typeof value === 'string' ? value : copyValue(value, placeOf(place, key), inside)

@@ -174,7 +174,7 @@ function isAtEnd(cursor: Cursor | undefined): boolean {
 }
 
 function cannotSort(path: string): PetalError {
-  return new PetalError('BadValue', `Cannot sort by parallel arrays: '${path}' leads through a second one`, {
+  return new PetalError('BadValue', `Cannot sort by parallel arrays: '${path}' passes through a second one`, {
     details: { path }
   })
 }

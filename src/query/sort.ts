@@ -92,7 +92,7 @@ function parseSort(spec: unknown): SortField[] {
   for (const [path, direction] of entriesOf(spec)) {
     const field = { path: checkPath(path), direction: parseDirection(path, direction) }
     if (fields.some((other) => other.path === field.path)) {
-      throw new PetalError('BadValue', `The sort names '${field.path}' twice`, { details: { path: field.path } })
+      throw new PetalError('BadValue', `The sort contains '${field.path}' twice`, { details: { path: field.path } })
     }
     fields.push(field)
   }

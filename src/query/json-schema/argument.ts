@@ -65,7 +65,7 @@ export function namesOf(argument: Argument, values: readonly unknown[]): readonl
   const names = new Set<string>()
   for (const value of values) {
     const name = stringOf({ ...argument, value })
-    if (names.has(name)) throw filterError('FailedToParse', argument.place, `names '${name}' twice`)
+    if (names.has(name)) throw filterError('FailedToParse', argument.place, `contains '${name}' twice`)
     names.add(name)
   }
   return [...names]

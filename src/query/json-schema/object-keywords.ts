@@ -30,8 +30,8 @@ export const objectKeywords: KeywordParsers = [
 function parseNames(argument: Argument): readonly string[] {
   const { place } = argument
   const names = namesOf(argument, arrayOf(argument))
-  if (names.length === 0) throw filterError('FailedToParse', place, 'needs an array that is not empty')
-  if (names.includes('__proto__')) throw filterError('BadValue', place, "the key '__proto__' is refused")
+  if (names.length === 0) throw filterError('FailedToParse', place, 'needs a non-empty array')
+  if (names.includes('__proto__')) throw filterError('BadValue', place, "the key '__proto__' is not allowed")
   return names
 }
 

@@ -46,7 +46,7 @@ const keywords: ReadonlyMap<string, KeywordParser> = new Map<string, KeywordPars
 /** @throws PetalError TypeMismatch, FailedToParse, BadValue; the error's path leads through the schema */
 export function parseSchema(schema: unknown, place: FilterPlace): Schema {
   if (!isPlainObject(schema)) {
-    throw filterError('TypeMismatch', place, `needs a schema, which is an object, not ${describeType(schema)}`)
+    throw filterError('TypeMismatch', place, `needs a schema object, not ${describeType(schema)}`)
   }
   return Object.keys(schema).flatMap((keyword) => {
     const parser = keywords.get(keyword)
@@ -67,7 +67,7 @@ function parseText(argument: Argument): Schema {
 function parseJsonType(argument: Argument): Schema {
   const { place, siblings } = argument
   if (Object.hasOwn(siblings, 'bsonType')) {
-    throw filterError('FailedToParse', place, "'type' and 'bsonType' exclude each other")
+    throw filterError('FailedToParse', place, "'type' and 'bsonType' cannot be combined")
   }
   const names = typeNamesOf(argument).map((name) => {
     const found = jsonTypes.get(name)
@@ -93,16 +93,16 @@ function typeNamesOf(argument: Argument): readonly string[] {
 
 function parseEnum(argument: Argument): Schema {
   const values = arrayOf(argument).map(unordered)
-  if (values.length === 0) throw filterError('FailedToParse', argument.place, 'needs an array that is not empty')
+  if (values.length === 0) throw filterError('FailedToParse', argument.place, 'needs a non-empty array')
   const seen = new ValueSet()
   if (!values.every((value) => seen.add(value))) {
-    throw filterError('FailedToParse', argument.place, 'has a value twice')
+    throw filterError('FailedToParse', argument.place, 'contains a value twice')
   }
   return [{ kind: 'enum', values }]
 }
 
 function parseList(argument: Argument): readonly Schema[] {
   const list = arrayOf(argument)
-  if (list.length === 0) throw filterError('BadValue', argument.place, 'needs an array that is not empty')
+  if (list.length === 0) throw filterError('BadValue', argument.place, 'needs a non-empty array')
   return list.map((schema, i) => argument.parse(schema, within(argument.place, String(i))))
 }

@@ -41,7 +41,7 @@ function isExclusive({ siblings }: Argument, keyword: string): boolean {
 function modifierOf(limit: string): KeywordParser {
   return (argument) => {
     if (!Object.hasOwn(argument.siblings, limit)) {
-      throw filterError('FailedToParse', argument.place, `needs '${limit}' beside it`)
+      throw filterError('FailedToParse', argument.place, `needs '${limit}'`)
     }
     booleanOf(argument)
     return []
@@ -52,7 +52,7 @@ function parseMultipleOf(argument: Argument): Schema {
   const value = numberOf(argument)
   const divisor = decimalOf(unwrapNumber(value))
   if (compareNumbers(value, 0) <= 0 && compareNumbers(value, Number.NaN) !== 0) {
-    throw filterError('FailedToParse', argument.place, 'needs a number above 0')
+    throw filterError('FailedToParse', argument.place, 'needs a number greater than 0')
   }
   if (divisor === undefined) throw filterError('BadValue', argument.place, 'needs a finite number')
   return [{ kind: 'multipleOf', divisor }]
