@@ -13,7 +13,7 @@ export const accumulatingOperators: Operators = {
 
 function accumulating(...[argument, compiler, name]: Parameters<Operator>): ReturnType<Operator> {
   const Class = accumulatorClass(name)
-  if (Class === undefined) throw new TypeError(`${name} is no accumulator`)
+  if (Class === undefined) throw new TypeError(`${name} is not an accumulator`)
   const values = listOf(argument).map((each) => compiler.compile(each))
   return (document) => {
     const [first, ...others] = values.map((value) => value(document))

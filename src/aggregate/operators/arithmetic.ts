@@ -56,7 +56,7 @@ function addAll(values: readonly unknown[], name: string): unknown {
   if (values.length === 2 && typeof a === 'number' && typeof b === 'number') return 0 + a + b
   if (values.some(isNil)) return null
   const dates = values.filter((value) => value instanceof Date)
-  if (dates.length > 1) throw new TypeError(`${name} takes one date only`)
+  if (dates.length > 1) throw new TypeError(`${name} takes only one date`)
   if (dates.length === 1) return dateSum(values, name)
   const sum = new ExactSum()
   for (const value of values) sum.add(numberOf(value, name))
@@ -92,7 +92,7 @@ function wholeNumber(value: PlainNumber, name: string): bigint {
   if (typeof value === 'bigint') return value
   const number = toDouble(value)
   // Also true for NaN.
-  if (!(Math.abs(number) < 2 ** 63)) throw new TypeError(`${name} gives no date: it would be out of range`)
+  if (!(Math.abs(number) < 2 ** 63)) throw new TypeError(`the result of ${name} is out of range for a date`)
   if (!(value instanceof Decimal128)) return BigInt(Math.sign(number) * Math.round(Math.abs(number)))
   const { coefficient, exponent } = cutDecimal(decimalOf(value) as Decimal, 0, 'round')
   return coefficient * 10n ** BigInt(exponent)
@@ -104,7 +104,7 @@ type Pair = readonly [PlainNumber, PlainNumber]
 function dividing([a, b]: readonly unknown[], name: string): Pair | null {
   if (isNil(a) || isNil(b)) return null
   const pair: Pair = [numberOf(a, name), numberOf(b, name)]
-  if (isZero(pair[1])) throw new TypeError(`${name} by zero`)
+  if (isZero(pair[1])) throw new TypeError(`${name}: division by zero`)
   return pair
 }
 

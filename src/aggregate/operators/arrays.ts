@@ -23,7 +23,7 @@ export const arrayOperators: Operators = {
   $size: unary((value, name) => arrayOf(value, name).length),
   $reverseArray: unary((value, name) => (isNil(value) ? null : arrayOf(value, name).toReversed())),
   $in: nary(2, 2, ([value, list], name) =>
-    arrayOf(list, `${name}: second argument`).some((element) => compareInExpression(element, value) === 0)
+    arrayOf(list, `${name}: the second argument`).some((element) => compareInExpression(element, value) === 0)
   ),
   $indexOfArray: nary(2, 4, ([array, wanted, ...bounds], name) => {
     if (isNil(array)) return null
@@ -39,7 +39,10 @@ export const arrayOperators: Operators = {
     if (step === 0) throw new TypeError(`${name}: step must not be 0`)
     const length = Math.max(0, Math.ceil((to - from) / step))
     if (length > maxRange) {
-      throw new PetalError('QueryExceededMemoryLimit', `${name} of ${length} numbers is more than ${maxRange}`)
+      throw new PetalError(
+        'QueryExceededMemoryLimit',
+        `${name} would give ${length} numbers, more than the maximum of ${maxRange}`
+      )
     }
     return Array.from({ length }, (_, i) => from + i * step)
   }),
@@ -62,7 +65,7 @@ export const arrayOperators: Operators = {
       throw new TypeError(`${name}: useLongestLength takes true or false, not ${describeType(useLongestLength)}`)
     }
     if (defaults !== undefined && (!useLongestLength || !Array.isArray(defaults))) {
-      throw new TypeError(`${name}: defaults takes an array, beside useLongestLength: true`)
+      throw new TypeError(`${name}: defaults takes an array, and requires useLongestLength: true`)
     }
     if (Array.isArray(defaults) && defaults.length !== inputs.length) {
       throw new TypeError(`${name}: there must be as many defaults as inputs`)

@@ -7,7 +7,7 @@ import { binaryParts } from '../../model/scalar.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeNames, typeOf } from '../../model/types.ts'
 import { isNil, isTruthy } from '../expression-values.ts'
 import { parseDate } from './date-parsing.ts'
-import { instantOf } from './date-values.ts'
+import { instantIn } from './date-values.ts'
 import { numberText } from './number-text.ts'
 import { describe, fieldsOf, isNumber, type Operators, unary } from './operator.ts'
 
@@ -135,7 +135,9 @@ function toDate(value: unknown): Date {
     const date = new Date(Math.trunc(Number(String(value))))
     return Number.isNaN(date.getTime()) ? fail('date', value) : date
   }
-  return typeof value === 'string' ? parseDate(value, undefined) : new Date(instantOf(value, 'a conversion to date'))
+  if (typeof value === 'string') return parseDate(value, undefined)
+  const instant = instantIn(value)
+  return instant === undefined ? fail('date', value) : new Date(instant)
 }
 
 function toDouble(value: unknown): number {
@@ -206,5 +208,5 @@ function doubleOfText(text: string): number | undefined {
 
 function fail(type: string, value: unknown): never {
   const shown = isNumber(value) || typeof value === 'string' ? `'${String(value)}'` : describe(value)
-  throw new TypeError(`there is no conversion of ${shown} to ${type}`)
+  throw new TypeError(`cannot convert ${shown} to ${type}`)
 }

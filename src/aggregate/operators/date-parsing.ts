@@ -68,12 +68,13 @@ export function parseDate(text: string, timezone: string | undefined, format?: s
   const patterns = format === undefined ? usual : [patternOf(format)]
   const fields = patterns.map((pattern) => pattern.exec(text)?.groups).find((groups) => groups !== undefined)
   if (fields === undefined) {
-    throw new DateError(`'${text}' is no date${format === undefined ? ' of ISO 8601' : ` as in '${format}'`}`)
+    const wanted = format === undefined ? 'an ISO 8601 date' : `a date in the format '${format}'`
+    throw new DateError(`'${text}' is not ${wanted}`)
   }
   const local = localOfFields(fields, text, format === undefined)
   const offset = offsetOf(fields, text)
   if (offset !== undefined && timezone !== undefined) {
-    throw new DateError(`'${text}' has a time zone, and there is another`)
+    throw new DateError(`'${text}' has a time zone, but timezone is also given`)
   }
   const instant = offset === undefined ? instantOfLocal(local, timezone ?? 'UTC') : local - offset * 60_000
   return new Date(instant)
@@ -84,14 +85,16 @@ function patternOf(format: string): RegExp {
     if (specifier === undefined) return `\\${token}`
     const found = specifiers[specifier]
     if (found === undefined || !Object.hasOwn(specifiers, specifier)) {
-      throw new TypeError(`the format '${format}' has ${specifier === '' ? 'a single %' : `the unknown %${specifier}`}`)
+      throw new TypeError(
+        `the format '${format}' has ${specifier === '' ? 'a trailing %' : `the unknown specifier %${specifier}`}`
+      )
     }
     return found
   })
   try {
     return new RegExp(`^${pattern}$`, 'i')
   } catch {
-    throw new TypeError(`the format '${format}' names a part twice`)
+    throw new TypeError(`the format '${format}' specifies a part twice`)
   }
 }
 
@@ -111,7 +114,7 @@ function localOfFields(fields: Fields, text: string, hasFirstDay: boolean): numb
     return localOfIsoWeek({ year: isoYear, week, day }) + localOfClock({ ...time, year: 1970 })
   }
   if (isoYear !== undefined || fields.isoWeek !== undefined || fields.isoDay !== undefined) {
-    throw new DateError(`'${text}' mixes ISO weeks with other dates, or has no year`)
+    throw new DateError(`'${text}' mixes ISO week fields with other date fields, or has no year`)
   }
   const year = partOf(fields, 'year', 0, 9999, text)
   const dayOfYear = partOf(fields, 'dayOfYear', 1, 366, text)
@@ -126,7 +129,7 @@ function localOfFields(fields: Fields, text: string, hasFirstDay: boolean): numb
     throw new DateError(`'${text}' is an incomplete date`)
   }
   const local = localOfClock({ ...time, year, month, day })
-  if (clockOf(local).day !== day) throw new DateError(`'${text}' has a day that the month does not have`)
+  if (clockOf(local).day !== day) throw new DateError(`'${text}' has a day that does not exist in the month`)
   return local
 }
 
@@ -135,7 +138,7 @@ function partOf(fields: Fields, name: string, least: number, most: number, text:
   if (digits === undefined) return undefined
   const value = Number(digits)
   if (value >= least && value <= most) return value
-  throw new DateError(`'${text}' has the ${name} ${digits}`)
+  throw new DateError(`'${text}' has the invalid ${name} ${digits}`)
 }
 
 /** Returns the offset given in the text, in minutes ahead of UTC. */
@@ -149,7 +152,7 @@ function offsetOf(fields: Fields, text: string): number | undefined {
     return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
   }
   const hours = name.length === 1 ? militaryHours(name) : Object.hasOwn(zoneHours, name) ? zoneHours[name] : undefined
-  if (hours === undefined) throw new DateError(`'${text}' has the time zone '${name}', which is not known`)
+  if (hours === undefined) throw new DateError(`'${text}' has the unknown time zone '${name}'`)
   return hours * 60
 }
 

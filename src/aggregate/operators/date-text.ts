@@ -98,7 +98,9 @@ function formatted(instant: number, zone: string, format: string, name: string):
       case '%':
         return '%'
     }
-    throw new TypeError(`the format '${format}' has ${specifier === '' ? 'a single %' : `the unknown %${specifier}`}`)
+    throw new TypeError(
+      `the format '${format}' has ${specifier === '' ? 'a trailing %' : `the unknown specifier %${specifier}`}`
+    )
   })
 }
 

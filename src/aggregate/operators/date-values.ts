@@ -26,20 +26,28 @@ export const monthNames = [
   'December'
 ]
 
-/** Returns the milliseconds of a date, or of the creation of an ObjectId or a timestamp. */
-export function instantOf(value: unknown, what: string): number {
+/**
+ * Returns the milliseconds of a date, or of the creation of an ObjectId or a timestamp; undefined for other values.
+ */
+export function instantIn(value: unknown): number | undefined {
   if (value instanceof Date) return value.getTime()
   if (value !== undefined && typeOf(value) === Type.objectId) {
     return Number.parseInt((value as ObjectId).toHexString().slice(0, 8), 16) * 1000
   }
-  if (value !== undefined && typeOf(value) === Type.timestamp) return (value as Timestamp).t * 1000
+  return value !== undefined && typeOf(value) === Type.timestamp ? (value as Timestamp).t * 1000 : undefined
+}
+
+/** Like instantIn(). @throws TypeError for other values */
+export function instantOf(value: unknown, what: string): number {
+  const instant = instantIn(value)
+  if (instant !== undefined) return instant
   throw new TypeError(`${what} takes a date, got ${describe(value)}`)
 }
 
 /** @throws TypeError for an instant outside of the range of dates */
 export function dateOf(instant: number, name: string): Date {
   const date = new Date(instant)
-  if (Number.isNaN(date.getTime())) throw new TypeError(`${name} gives no date: it would be out of range`)
+  if (Number.isNaN(date.getTime())) throw new TypeError(`the result of ${name} is out of range for a date`)
   return date
 }
 

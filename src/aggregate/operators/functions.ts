@@ -16,21 +16,22 @@ const upToOne = (x: number): boolean => x >= -1 && x <= 1
 
 export const functionOperators: Operators = {
   $exp: real(Math.exp),
-  $ln: real(Math.log, (x) => x > 0, 'greater than 0'),
-  $log10: real(Math.log10, (x) => x > 0, 'greater than 0'),
-  $sqrt: real(Math.sqrt, (x) => x >= 0, 'from 0'),
+  $ln: real(Math.log, (x) => x > 0, 'a number greater than 0'),
+  $log10: real(Math.log10, (x) => x > 0, 'a number greater than 0'),
+  $sqrt: real(Math.sqrt, (x) => x >= 0, 'a number ≥ 0'),
   $log: nary(2, 2, ([value, base], name) => {
     if (isNil(value) || isNil(base)) return null
     const [x, b] = [numberOf(value, name), numberOf(base, name)]
     if (toDouble(x) <= 0) throw new TypeError(`${name} takes a number greater than 0`)
-    if (toDouble(b) <= 0 || toDouble(b) === 1) throw new TypeError(`${name} takes a base greater than 0 that is not 1`)
+    if (toDouble(b) <= 0 || toDouble(b) === 1)
+      throw new TypeError(`${name} takes a base greater than 0 and other than 1`)
     return withTypeOf(Math.log(toDouble(x)) / Math.log(toDouble(b)), x, b)
   }),
-  $sin: real(Math.sin, isFiniteNumber, 'that is finite'),
-  $cos: real(Math.cos, isFiniteNumber, 'that is finite'),
-  $tan: real(Math.tan, isFiniteNumber, 'that is finite'),
-  $asin: real(Math.asin, upToOne, 'from -1 to 1'),
-  $acos: real(Math.acos, upToOne, 'from -1 to 1'),
+  $sin: real(Math.sin, isFiniteNumber, 'a finite number'),
+  $cos: real(Math.cos, isFiniteNumber, 'a finite number'),
+  $tan: real(Math.tan, isFiniteNumber, 'a finite number'),
+  $asin: real(Math.asin, upToOne, 'a number from -1 to 1'),
+  $acos: real(Math.acos, upToOne, 'a number from -1 to 1'),
   $atan: real(Math.atan),
   $atan2: nary(2, 2, ([y, x], name) => {
     if (isNil(y) || isNil(x)) return null
@@ -41,8 +42,8 @@ export const functionOperators: Operators = {
   $cosh: real(Math.cosh),
   $tanh: real(Math.tanh),
   $asinh: real(Math.asinh),
-  $acosh: real(Math.acosh, (x) => x >= 1, 'from 1'),
-  $atanh: real(Math.atanh, upToOne, 'from -1 to 1'),
+  $acosh: real(Math.acosh, (x) => x >= 1, 'a number ≥ 1'),
+  $atanh: real(Math.atanh, upToOne, 'a number from -1 to 1'),
   $degreesToRadians: real((x) => x * (Math.PI / 180)),
   $radiansToDegrees: real((x) => x * (180 / Math.PI)),
   $rand: (argument, _compiler, name) => {
@@ -55,12 +56,16 @@ export const functionOperators: Operators = {
   $bitNot: unary((value, name) => (isNil(value) ? null : withIntegerTypeOf(~integer(value, name), [value])))
 }
 
-function real(compute: (x: number) => number, isInDomain: (x: number) => boolean = () => true, domain = ''): Operator {
+function real(
+  compute: (x: number) => number,
+  isInDomain: (x: number) => boolean = () => true,
+  domain = 'a number'
+): Operator {
   return unary((value, name) => {
     if (isNil(value)) return null
     const number = numberOf(value, name)
     const x = doubleOf(number)
-    if (!Number.isNaN(x) && !isInDomain(x)) throw new TypeError(`${name} takes a number ${domain}, got ${x}`)
+    if (!Number.isNaN(x) && !isInDomain(x)) throw new TypeError(`${name} takes ${domain}, got ${x}`)
     return withTypeOf(compute(x), number)
   })
 }

@@ -66,7 +66,7 @@ export const logicOperators: Operators = {
     return (document) => {
       const branch = branches.find(({ condition }) => isTruthy(condition(document)))
       const result = branch?.result ?? otherwise
-      if (result === undefined) throw new TypeError(`${name}: no branch holds, and there is no default`)
+      if (result === undefined) throw new TypeError(`${name}: no branch matches, and there is no default`)
       return result(document)
     }
   },

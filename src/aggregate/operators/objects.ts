@@ -40,7 +40,7 @@ export const objectOperators: Operators = {
 
 /** A missing value removes the field. */
 function withField({ field, input, value }: Document, name: string): Document | null {
-  const key = keyOf(field, `${name}: field`)
+  const key = keyOf(field, name)
   if (isNil(input)) return null
   if (!isPlainObject(input)) throw new TypeError(`${name}: input takes an object, got ${describe(input)}`)
   if (value !== undefined) return { ...input, [key]: value }
@@ -50,7 +50,9 @@ function withField({ field, input, value }: Document, name: string): Document | 
 
 function pairOf(element: unknown, name: string): readonly unknown[] {
   if (Array.isArray(element) && element.length === 2) return element
-  throw new TypeError(`${name} takes arrays [key, value] only, as its first element is, got ${describe(element)}`)
+  throw new TypeError(
+    `${name} takes only arrays [key, value], because its first element is one, got ${describe(element)}`
+  )
 }
 
 function fieldOf(element: unknown, name: string): readonly unknown[] {
@@ -62,9 +64,9 @@ function fieldOf(element: unknown, name: string): readonly unknown[] {
 
 function keyOf(value: unknown, name: string): string {
   if (value === undefined || typeOf(value) !== Type.string) {
-    throw new TypeError(`${name} takes strings for names, got ${describe(value)}`)
+    throw new TypeError(`${name}: a field name must be a string, got ${describe(value)}`)
   }
   const key = String(value)
-  if (key === '__proto__' || key.includes('\0')) throw new TypeError(`${name}: no field can be named '${key}'`)
+  if (key === '__proto__' || key.includes('\0')) throw new TypeError(`${name}: '${key}' is not a valid field name`)
   return key
 }

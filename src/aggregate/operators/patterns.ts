@@ -47,8 +47,7 @@ function expressionOf({ regex, options }: Document, name: string): RegExp | null
   }
   const pattern = regex as RegExp
   if (isNil(options)) return patternOf(pattern, place).expression
-  if (regexParts(pattern).flags !== '')
-    throw new TypeError(`${name}: the regular expression has options, and there are others`)
+  if (regexParts(pattern).flags !== '') throw new TypeError(`${name}: options are set both in regex and in options`)
   return patternWith(pattern, flags, place).expression
 }
 

@@ -17,13 +17,13 @@ const doubleDigits = 34
 
 /** @param values the number, and the place, 0 by default; places before the decimal point are negative */
 export function roundTo(operator: string, mode: Mode, values: readonly unknown[]): PlainNumber | null {
-  if (values.length < 1 || values.length > 2) throw new TypeError(`${operator} takes a number and a place`)
+  if (values.length < 1 || values.length > 2) throw new TypeError(`${operator} takes a number and an optional place`)
   const [value, place] = values.length === 1 ? [values[0], 0] : values
   if (isNil(value) || isNil(place)) return null
   if (typeOf(value) !== Type.number) throw new TypeError(`${operator} takes a number, got ${describeType(value)}`)
   const places = typeOf(place) === Type.number ? Number(String(place)) : Number.NaN
   if (!Number.isInteger(places) || places < -20 || places > 100) {
-    throw new TypeError(`${operator} takes a whole place from -20 to 100`)
+    throw new TypeError(`${operator} takes a whole number from -20 to 100 as the place`)
   }
   return rounded(unwrapNumber(value as Numeric), -places, mode)
 }
@@ -44,5 +44,5 @@ function rounded(value: PlainNumber, exponent: number, mode: Mode): PlainNumber 
   if (value instanceof Decimal128) return toDecimal128(cut)
   const whole = cut.coefficient * 10n ** BigInt(cut.exponent)
   if (BigInt.asIntN(64, whole) === whole) return whole
-  throw new TypeError(`${whole} does not fit 64 bits`)
+  throw new TypeError(`${whole} does not fit in 64 bits`)
 }

@@ -19,7 +19,7 @@ const substrBytes = nary(3, 3, ([text, from, length], name) => {
   try {
     return decoder.decode(bytes.subarray(start, count < 0 ? bytes.length : start + count))
   } catch {
-    throw new TypeError(`${name} begins or ends within a character`)
+    throw new TypeError(`${name} would begin or end within a character`)
   }
 })
 
@@ -52,7 +52,7 @@ export const textOperators: Operators = {
   $split: nary(2, 2, ([text, separator], name) => {
     if (isNil(text) || isNil(separator)) return null
     const [whole, by] = [stringOf(text, name), stringOf(separator, name)]
-    if (by === '') throw new TypeError(`${name} takes a separator that is not empty`)
+    if (by === '') throw new TypeError(`${name} takes a non-empty separator`)
     return whole.split(by)
   }),
   $replaceOne: named(['input', 'find', 'replacement'], [], (values, name) => {
