@@ -5,7 +5,7 @@ import { describeType } from '../query/errors.ts'
 import { type Place, type StagePlace, stageError } from './errors.ts'
 
 /** @throws PetalError BadValue unless it is a whole number of at least `least` */
-export function wholeNumber(value: unknown, place: StagePlace, least: 0 | 1, what = 'it'): number {
+export function wholeNumber(value: unknown, place: StagePlace, least: 0 | 1, what = 'the argument'): number {
   const number = typeOf(value) === Type.number ? Number(String(unwrapNumber(value as Numeric))) : Number.NaN
   if (Number.isSafeInteger(number) && number >= least) return number
   const shown = typeOf(value) === Type.number ? String(value) : describeType(value)
@@ -13,10 +13,10 @@ export function wholeNumber(value: unknown, place: StagePlace, least: 0 | 1, wha
 }
 
 /** @throws PetalError BadValue unless it is an object with at least one key */
-export function objectOf(value: unknown, place: StagePlace): Document {
+export function objectOf(value: unknown, place: StagePlace, what = 'the argument'): Document {
   if (isPlainObject(value) && Object.keys(value).length > 0) return value
   const found = isPlainObject(value) ? 'an empty one' : describeType(value)
-  throw stageError('BadValue', place, `it takes an object, not ${found}`)
+  throw stageError('BadValue', place, `${what} must be an object, not ${found}`)
 }
 
 /** @throws PetalError FailedToParse for keys that the stage does not know */
@@ -31,9 +31,10 @@ export function checkKeys(spec: Document, known: readonly string[], place: Stage
  */
 export function fieldName(value: unknown, place: StagePlace): string {
   if (typeof value !== 'string')
-    throw stageError('BadValue', place, `a field name is a string, not ${describeType(value)}`)
+    throw stageError('BadValue', place, `a field name must be a string, not ${describeType(value)}`)
   if (value === '' || value.startsWith('$') || value.includes('.') || value === '__proto__') {
-    throw stageError('BadValue', place, `'${value}' is no field name: it is empty, has a dot, or begins with '$'`)
+    const rule = "it must not be empty, contain '.', begin with '$' or be '__proto__'"
+    throw stageError('BadValue', place, `'${value}' is not a valid field name: ${rule}`)
   }
   return value
 }
@@ -41,7 +42,7 @@ export function fieldName(value: unknown, place: StagePlace): string {
 /** Returns the field of `$count`. @throws PetalError BadValue */
 export function countField(value: unknown, place: StagePlace): string {
   const name = fieldName(value, place)
-  if (name === '_id') throw stageError('BadValue', place, 'the count cannot be _id')
+  if (name === '_id') throw stageError('BadValue', place, 'the count field cannot be _id')
   return name
 }
 
@@ -49,7 +50,7 @@ export function countField(value: unknown, place: StagePlace): string {
 export function checkDisjoint(paths: readonly string[], place: Place): void {
   const all = new Set<string>()
   for (const path of paths) {
-    if (all.has(path)) throw stageError('BadValue', place, `'${path}' is there twice`)
+    if (all.has(path)) throw stageError('BadValue', place, `'${path}' occurs twice`)
     all.add(path)
   }
   for (const path of paths) {
@@ -63,11 +64,12 @@ export function checkDisjoint(paths: readonly string[], place: Place): void {
 
 /** Returns the components of a dotted path without `$`. @throws PetalError BadValue */
 export function pathOf(value: unknown, place: Place): readonly string[] {
-  if (typeof value !== 'string') throw stageError('BadValue', place, `a path is a string, not ${describeType(value)}`)
+  if (typeof value !== 'string')
+    throw stageError('BadValue', place, `a path must be a string, not ${describeType(value)}`)
   const components = value.split('.')
   for (const component of components) {
     if (component !== '' && !component.startsWith('$') && component !== '__proto__') continue
-    throw stageError('BadValue', place, `the path '${value}' has the component '${component}'`)
+    throw stageError('BadValue', place, `the path '${value}' has the invalid component '${component}'`)
   }
   return components
 }

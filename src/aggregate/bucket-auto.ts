@@ -79,10 +79,10 @@ export function compileBucketAuto(spec: unknown, place: StagePlace, expressions:
   }
   if (granularity !== undefined && !granularities.includes(granularity as string)) {
     const shown = typeof granularity === 'string' ? `'${granularity}'` : describeType(granularity)
-    throw stageError('BadValue', place, `granularity is one of ${granularities.join(' ')}, not ${shown}`)
+    throw stageError('BadValue', place, `granularity must be one of ${granularities.join(', ')}, not ${shown}`)
   }
   const buckets = wholeNumber(bucket.buckets, place, 1, 'buckets')
-  const fields = compileFields(objectOf(output, place), place, expressions)
+  const fields = compileFields(objectOf(output, place, 'output'), place, expressions)
   const bounds = granularity === undefined ? boundsByValue : boundsOfSeries(granularity as string, place)
   return { place, groupBy: expressions.compile(groupBy, place), buckets, bounds, fields }
 }

@@ -85,10 +85,18 @@ export function boundsOfSeries(granularity: string, place: StagePlace): BucketBo
   return {
     check(value) {
       if (typeOf(value) !== Type.number) {
-        throw stageError('BadValue', place, `with a granularity groupBy gives numbers, not ${describeType(value)}`)
+        throw stageError(
+          'BadValue',
+          place,
+          `with a granularity, groupBy must produce numbers, not ${describeType(value)}`
+        )
       }
       if (!(toDouble(value as Numeric) >= 0)) {
-        throw stageError('BadValue', place, `with a granularity groupBy gives numbers ≥ 0, not ${String(value)}`)
+        throw stageError(
+          'BadValue',
+          place,
+          `with a granularity, groupBy must produce numbers ≥ 0, not ${String(value)}`
+        )
       }
     },
     first: below,

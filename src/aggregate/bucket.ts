@@ -21,7 +21,7 @@ export function compileBucket(spec: unknown, place: StagePlace, expressions: Exp
   }
   const constant = (expression: unknown, what: string): Expression => {
     if (expressions.isConstant(expression)) return expressions.compile(expression, place)
-    throw stageError('BadValue', place, `${what} must be constant, got ${describeType(expression)} that is not`)
+    throw stageError('BadValue', place, `${what} must be constant, got a non-constant ${describeType(expression)}`)
   }
   const limits = boundaries.map((boundary) => constant(boundary, 'boundaries'))
   const others = Object.hasOwn(bucket, 'default') ? [constant(bucket.default, 'default')] : []
@@ -41,9 +41,9 @@ export function compileBucket(spec: unknown, place: StagePlace, expressions: Exp
     const next = bounds.findIndex((bound) => compareValues(by, bound) < 0)
     if (next > 0) return bounds[next - 1]
     if (otherwise.length > 0) return otherwise[0]
-    throw stageError('BadValue', place, 'a value lies outside of the boundaries, and there is no default')
+    throw stageError('BadValue', place, 'a value is outside the boundaries, and there is no default')
   }
-  return { place, id, fields: compileFields(objectOf(output, place), place, expressions), isOrdered: true }
+  return { place, id, fields: compileFields(objectOf(output, place, 'output'), place, expressions), isOrdered: true }
 }
 
 function constantValue(constant: Expression): unknown {
@@ -55,12 +55,13 @@ function checkBounds(bounds: readonly unknown[], otherwise: readonly unknown[], 
   for (let i = 1; i < bounds.length; i++) {
     const types = [bounds[i - 1], bounds[i]].map((bound) => typeNames[typeOf(bound)])
     if (types[0] !== types[1]) {
-      throw stageError('BadValue', place, `boundaries must be of one type, got ${types.join(' and ')}`)
+      throw stageError('BadValue', place, `boundaries must be of the same type, got ${types.join(' and ')}`)
     }
-    if (compareValues(bounds[i - 1], bounds[i]) >= 0) throw stageError('BadValue', place, 'boundaries must ascend')
+    if (compareValues(bounds[i - 1], bounds[i]) >= 0)
+      throw stageError('BadValue', place, 'boundaries must be in ascending order')
   }
   for (const value of otherwise) {
     if (compareValues(value, bounds[0]) < 0 || compareValues(value, bounds.at(-1)) >= 0) continue
-    throw stageError('BadValue', place, 'the default must lie outside of the boundaries')
+    throw stageError('BadValue', place, 'the default must be outside the boundaries')
   }
 }

@@ -36,7 +36,7 @@ const comparing: ReadonlySet<string> = new Set([
 /** @throws PetalError CommandNotSupported */
 export function assertStagesSupportCollation(parsed: readonly ParsedStage[]): void {
   const other = parsed.find(({ place }) => !stages.has(place.stage))
-  if (other !== undefined) throw collationUnsupported(other.place, 'it')
+  if (other !== undefined) throw collationUnsupported(other.place, 'the stage')
 }
 
 /** @throws PetalError CommandNotSupported */
@@ -45,5 +45,5 @@ export function assertOperatorSupportsCollation(name: string, place: Place): voi
 }
 
 function collationUnsupported(place: Place, what: string): PetalError {
-  return stageError('CommandNotSupported', place, `${what} compares by code point, and cannot be beside a collation`)
+  return stageError('CommandNotSupported', place, `${what} compares by code point and cannot be used with a collation`)
 }

@@ -186,7 +186,7 @@ function compileStage(
 function compileStageSort(spec: unknown, place: StagePlace, { order }: Expressions): CompiledSort {
   const sort = withStage(place, () => compileSort(objectOf(spec, place), order))
   if (sort.natural === undefined) return sort
-  throw stageError('BadValue', place, '$natural is the order of a collection: it must come first, after $match at most')
+  throw stageError('BadValue', place, '$natural is the order of a collection: only $match can come before it')
 }
 
 /** Returns how many documents the stages after a sort let through. */
@@ -209,7 +209,7 @@ function compileFacets(
     const name = fieldName(key, place)
     const parsed = parsePipeline(pipeline, { within: `$facet.${name}`, isOverDocuments: true })
     const nested = parsed.find((stage) => stage.place.stage === '$facet')
-    if (nested !== undefined) throw stageError('FailedToParse', nested.place, 'a facet cannot have facets')
+    if (nested !== undefined) throw stageError('FailedToParse', nested.place, 'a facet cannot contain another $facet')
     if (expressions.order !== undefined) assertStagesSupportCollation(parsed)
     return { name, stages: compileStages(parsed, expressions) }
   })

@@ -99,8 +99,9 @@ export class Densified implements Collector {
     if (value === undefined || value === null) return null
     const found = checkedValue(value)
     if (found !== undefined && found instanceof Date === isDate) return found
-    const wanted = isDate ? 'a date, as there is a unit' : 'a finite number, as there is no unit'
-    throw stageError('BadValue', place, `'${field.join('.')}' must be ${wanted}, not ${describeType(value)}`)
+    const [condition, wanted] = isDate ? ['with a unit', 'a date'] : ['without a unit', 'a finite number']
+    const problem = `${condition}, '${field.join('.')}' must be ${wanted}, not ${describeType(value)}`
+    throw stageError('BadValue', place, problem)
   }
 }
 
@@ -178,7 +179,7 @@ export function compileDensify(spec: unknown, place: StagePlace, expressions: Ex
   const paths = partitionPaths(densify.partitionByFields, place)
   for (const path of paths) {
     if (!path.every((key, i) => i >= field.length || key === field[i])) continue
-    throw stageError('BadValue', place, `partitionByFields has '${path.join('.')}', which is what is densified`)
+    throw stageError('BadValue', place, `partitionByFields has '${path.join('.')}', which overlaps the densified field`)
   }
   const { range } = densify
   if (!isPlainObject(range)) {
@@ -188,7 +189,9 @@ export function compileDensify(spec: unknown, place: StagePlace, expressions: Ex
   const bounds = checkBounds(range.bounds, paths.length > 0, place)
   const isDate = range.unit !== undefined
   if (typeof bounds === 'object' && bounds.lower instanceof Date !== isDate) {
-    const problem = isDate ? 'numbers among range.bounds have no unit' : 'dates among range.bounds need a unit'
+    const problem = isDate
+      ? 'range.unit cannot be used with numbers in range.bounds'
+      : 'range.unit is required with dates in range.bounds'
     throw stageError('BadValue', place, problem)
   }
   const stepped = isDate ? dateSteps(range, place, expressions) : numberSteps(range.step, place)
@@ -224,12 +227,12 @@ function checkBounds(value: unknown, isPartitioned: boolean, place: StagePlace):
   if (value === 'full') return value
   if (value === 'partition') {
     if (isPartitioned) return value
-    throw stageError('BadValue', place, "range.bounds of 'partition' need partitionByFields")
+    throw stageError('BadValue', place, "range.bounds: 'partition' requires partitionByFields")
   }
   const [lower, upper] = Array.isArray(value) && value.length === 2 ? value.map(checkedValue) : []
   if (lower !== undefined && upper !== undefined && lower instanceof Date === upper instanceof Date) {
     if (compareValues(lower, upper) <= 0) return { lower, upper }
-    throw stageError('BadValue', place, 'range.bounds must ascend')
+    throw stageError('BadValue', place, 'range.bounds must be in ascending order')
   }
   const wanted = "'full', 'partition', or an array of two numbers or two dates"
   throw stageError('BadValue', place, `range.bounds must be ${wanted}`)

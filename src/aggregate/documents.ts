@@ -14,14 +14,14 @@ export function compileDocuments(
   return () => {
     const documents = value({})
     if (!Array.isArray(documents)) {
-      throw stageError('BadValue', place, `it takes an array of objects, not ${describeType(documents)}`)
+      throw stageError('BadValue', place, `the argument must be an array of objects, not ${describeType(documents)}`)
     }
     const other = documents.findIndex((document) => !isPlainObject(document))
     if (other < 0) return documents as readonly Document[]
     throw stageError(
       'BadValue',
       place,
-      `it takes an array of objects, and has ${describeType(documents[other])} at ${other}`
+      `the argument must be an array of objects, but element ${other} is of type ${describeType(documents[other])}`
     )
   }
 }

@@ -25,6 +25,12 @@ export function isVariableName(name: string): boolean {
   return /^[a-z\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*$/u.test(name)
 }
 
+/** Returns the error message for an invalid name. */
+export function invalidVariableName(name: string): string {
+  const rule = 'it must begin with a lowercase letter and contain only letters, digits and underscores'
+  return `'${name}' is not a valid variable name: ${rule}`
+}
+
 /** @throws PetalError FailedToParse for a malformed expression, BadValue for a constant that no document may hold */
 export function compileExpression(expression: unknown, resolver: Resolver): Expression {
   if (typeof expression === 'string' && expression.startsWith('$')) return reference(expression, resolver)
@@ -37,7 +43,11 @@ export function compileExpression(expression: unknown, resolver: Resolver): Expr
   const operator = keys.find((key) => key.startsWith('$'))
   if (operator === undefined) return shape(expression, resolver)
   if (keys.length > 1) {
-    throw stageError('FailedToParse', resolver.place, `an expression has one operator, got ${keys.join(' and ')}`)
+    throw stageError(
+      'FailedToParse',
+      resolver.place,
+      `an expression must have exactly one operator, got ${keys.join(' and ')}`
+    )
   }
   // Handled here, because operators have to be loaded.
   if (operator === '$literal') return constant(expression[operator], resolver.place)
@@ -56,10 +66,10 @@ function checkConstant(value: unknown, place: Place): void {
     for (const field of Object.values(value)) checkConstant(field, place)
   } else if (value === undefined) {
     // It would be a missing field, which is more likely a mistake than intended.
-    const instead = 'use $$REMOVE to remove a field, null to empty it'
+    const instead = 'use $$REMOVE to remove a field, or null to clear it'
     throw stageError('BadValue', place, `undefined is not a value; ${instead}`)
   } else if (typeOf(value) === Type.unsupported) {
-    throw stageError('BadValue', place, `${describeType(value)} is no type that a document may hold`)
+    throw stageError('BadValue', place, `a value of type ${describeType(value)} cannot be stored in a document`)
   }
 }
 
@@ -84,7 +94,7 @@ function reference(text: string, resolver: Resolver): Expression {
 function shape(expression: Document, resolver: Resolver): Expression {
   const fields = Object.entries(expression).map(([key, value]) => {
     if (!key.includes('.')) return { key, value: compileExpression(value, resolver) }
-    const instead = 'use $setField to make such a field'
+    const instead = 'use $setField to create such a field'
     throw stageError('FailedToParse', resolver.place, `the field name '${key}' may not contain '.'; ${instead}`)
   })
   return (document) => {
@@ -101,5 +111,6 @@ function checkPath(path: string, place: Place): void {
   const components = path.split('.')
   if (components.includes('')) throw stageError('FailedToParse', place, `the path '$${path}' has an empty component`)
   const bad = components.find((component) => component.startsWith('$') || component === '__proto__')
-  if (bad !== undefined) throw stageError('FailedToParse', place, `the path '$${path}' has the component '${bad}'`)
+  if (bad !== undefined)
+    throw stageError('FailedToParse', place, `the path '$${path}' has the invalid component '${bad}'`)
 }

@@ -195,7 +195,7 @@ export function copyOf(value: unknown, place: Place, depth = 0): unknown {
   if (!isPlainObject(value)) return cloneValue(value)
   const copy: Document = {}
   for (const key of Object.keys(value)) {
-    if (key === '__proto__') throw stageError('BadValue', place, "the key '__proto__' is refused")
+    if (key === '__proto__') throw stageError('BadValue', place, "the key '__proto__' is not allowed")
     copy[key] = copyOf(value[key], place, depth + 1)
   }
   return copy

@@ -94,7 +94,7 @@ export function compileFill(spec: unknown, place: StagePlace, expressions: Expre
     const target: Target = { components, current: compileFieldPath(path) }
     const [key, ...others] = isPlainObject(how) ? Object.keys(how) : []
     if (!isPlainObject(how) || (key !== 'value' && key !== 'method') || others.length > 0) {
-      throw stageError('FailedToParse', place, `output of '${path}' must be { value } or { method }`)
+      throw stageError('FailedToParse', place, `output for '${path}' must be { value } or { method }`)
     }
     if (key === 'value') values.push({ ...target, value: expressions.compile(how.value, place) })
     else fields.push({ ...target, method: methodOf(how.method, path, sort, place) })
@@ -123,7 +123,11 @@ function methodOf(method: unknown, path: string, sort: CompiledSort, place: Stag
     throw stageError('BadValue', place, `the method of '${path}' must be 'locf' or 'linear', not ${found}`)
   }
   if (method === 'locf' || sort.keys.length === 1) return method
-  throw stageError('BadValue', place, `linear of '${path}' needs a sortBy of one field, not of ${sort.keys.length}`)
+  throw stageError(
+    'BadValue',
+    place,
+    `the method 'linear' of '${path}' needs a sortBy of one field, not ${sort.keys.length}`
+  )
 }
 
 function compilePartition(fill: Document, place: StagePlace, expressions: Expressions): Expression {
@@ -131,7 +135,7 @@ function compilePartition(fill: Document, place: StagePlace, expressions: Expres
   const paths = partitionPaths(fill.partitionByFields, place)
   if (partitionBy === undefined) return partitionByPaths(paths)
   if (fill.partitionByFields !== undefined) {
-    throw stageError('FailedToParse', place, 'it takes partitionBy or partitionByFields, not both')
+    throw stageError('FailedToParse', place, 'partitionBy and partitionByFields cannot be combined')
   }
   const isReference = typeof partitionBy === 'string' && partitionBy.startsWith('$')
   if (isReference || isPlainObject(partitionBy)) return expressions.compile(partitionBy, place)

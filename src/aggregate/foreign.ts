@@ -4,7 +4,7 @@ import { describeType } from '../query/errors.ts'
 import { checkKeys, fieldName, objectOf, pathOf } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
-import { isVariableName } from './expression-compile.ts'
+import { invalidVariableName, isVariableName } from './expression-compile.ts'
 import type { ForeignPipeline, Join, Lookup, Pipeline, Stage } from './stage.ts'
 
 /** Compiles the nested pipelines of a stage: over a collection, or over given documents. */
@@ -32,7 +32,7 @@ export function compileLookup(
       return { kind: 'equality', collection, localField: local as string, foreignField: foreign as string, stages }
     }
     if (pipeline === undefined) {
-      throw stageError('FailedToParse', place, 'it needs localField and foreignField, or a pipeline')
+      throw stageError('FailedToParse', place, 'either localField and foreignField or a pipeline is required')
     }
     const isShared = names.length === 0 && !isNondeterministic(pipeline)
     return { kind: 'pipeline', from: foreignPipeline(from, pipeline, place, expressions, inner), isShared }
@@ -81,7 +81,7 @@ export function variablesOf(spec: unknown, place: StagePlace, expressions: Expre
   if (!isPlainObject(spec)) throw stageError('BadValue', place, `let takes an object, not ${describeType(spec)}`)
   return Object.entries(spec).map(([name, value]) => {
     if (!isVariableName(fieldName(name, place))) {
-      throw stageError('BadValue', place, `a variable begins with a small letter, not as '${name}'`)
+      throw stageError('BadValue', place, invalidVariableName(name))
     }
     return { name, value: expressions.compile(value, place) }
   })
@@ -90,5 +90,6 @@ export function variablesOf(spec: unknown, place: StagePlace, expressions: Expre
 /** @throws PetalError BadValue */
 export function collectionOf(name: unknown, place: StagePlace): string {
   if (typeof name === 'string' && name !== '') return name
-  throw stageError('BadValue', place, `a collection is named by a string, not ${describeType(name)}`)
+  const found = name === '' ? 'an empty one' : describeType(name)
+  throw stageError('BadValue', place, `a collection name must be a string, not ${found}`)
 }

@@ -60,7 +60,7 @@ export function* interpolated(documents: readonly Document[], line: Line): Filli
       waiting.push(x)
     } else {
       if (typeOf(y) !== Type.number) {
-        const problem = `${method} takes numbers, null and missing: ${what} is a ${describeType(y)}`
+        const problem = `${method} takes numbers, null and missing values, but ${what} is of type ${describeType(y)}`
         throw stageError('BadValue', place, problem)
       }
       const right = { x, y: unwrapNumber(y as Numeric) }
@@ -82,12 +82,12 @@ function checkPlace(at: unknown, before: unknown, { place, method, path }: Line)
   const type = at === undefined ? undefined : typeOf(at)
   if (type !== Type.number && type !== Type.date) {
     const found = at === undefined ? 'missing' : describeType(at)
-    throw stageError('BadValue', place, `${method} needs numbers or dates to sort by: '${path}' is ${found}`)
+    throw stageError('BadValue', place, `${method} needs numbers or dates to sort by, but '${path}' is ${found}`)
   }
   if (before === undefined) return
   if (type !== typeOf(before)) throw stageError('BadValue', place, `'${path}' mixes numbers and dates in one partition`)
   if (equalValues(at, before)) {
-    const problem = `${method} needs values that differ to sort by: '${path}' has one twice in a partition`
+    const problem = `${method} needs distinct values to sort by, but '${path}' has duplicates in a partition`
     throw stageError('BadValue', place, problem)
   }
 }

@@ -16,7 +16,7 @@ export function compileGraphLookup(spec: unknown, place: StagePlace, expressions
   const search = objectOf(spec, place)
   checkKeys(search, [...required, ...optional], place)
   const missing = required.find((key) => search[key] === undefined)
-  if (missing !== undefined) throw stageError('FailedToParse', place, `it needs ${missing}`)
+  if (missing !== undefined) throw stageError('FailedToParse', place, `${missing} is required`)
   const { from, startWith, connectFromField, connectToField, as, maxDepth, depthField } = search
   const { restrictSearchWithMatch: restriction } = search
   if (restriction !== undefined && !isPlainObject(restriction)) {

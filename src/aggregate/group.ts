@@ -125,7 +125,7 @@ export class Groups implements Collector {
 
 export function compileGroup(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
   const { _id, ...fields } = objectOf(spec, place)
-  if (!Object.hasOwn(spec as Document, '_id')) throw stageError('FailedToParse', place, 'it needs an _id')
+  if (!Object.hasOwn(spec as Document, '_id')) throw stageError('FailedToParse', place, '_id is required')
   return { place, id: expressions.compile(_id, place), fields: compileFields(fields, place, expressions) }
 }
 
@@ -134,7 +134,7 @@ export const countOnly: Document = { count: { $sum: 1 } }
 /** Compiles grouping by a value with a count per group. */
 export function compileCounts(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
   if (!isPathOrOperator(spec)) {
-    throw stageError('BadValue', place, 'it takes a path that begins with $, or an operator')
+    throw stageError('BadValue', place, 'the argument must be a path that begins with $, or an operator')
   }
   return { place, id: expressions.compile(spec, place), fields: compileFields(countOnly, place, expressions) }
 }
@@ -145,7 +145,7 @@ export function isPathOrOperator(spec: unknown): boolean {
 }
 
 export function stageBudget(place: StagePlace): MemoryBudget {
-  return new MemoryBudget(describePlace(place), 'filter or project before it')
+  return new MemoryBudget(describePlace(place), 'filter or project before this stage')
 }
 
 export function compileFields(fields: Document, place: StagePlace, expressions: Expressions): readonly GroupField[] {
@@ -162,7 +162,11 @@ function compileField(name: string, spec: unknown, place: StagePlace, expression
     )
   }
   if (others.length > 0) {
-    throw stageError('FailedToParse', place, `'${name}' has one accumulator, got ${operator} and ${others[0]}`)
+    throw stageError(
+      'FailedToParse',
+      place,
+      `'${name}' must have exactly one accumulator, got ${operator} and ${others[0]}`
+    )
   }
   const Class = accumulatorClass(operator)
   const argument = spec[operator]

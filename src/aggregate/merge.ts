@@ -38,10 +38,10 @@ export function compileMerge(
     : wordOf('whenMatched', whenMatched, wordsWhenMatched, place, ' or a pipeline')
   const notMatched = wordOf('whenNotMatched', whenNotMatched, wordsWhenNotMatched, place)
   if (variables !== undefined && !Array.isArray(whenMatched)) {
-    throw stageError('BadValue', place, 'let is for a whenMatched that is a pipeline')
+    throw stageError('BadValue', place, 'let requires a whenMatched that is a pipeline')
   }
   if ((matched.kind === 'keep' || matched.kind === 'fail') && notMatched !== 'insert') {
-    const problem = `whenMatched: '${String(whenMatched)}' goes with whenNotMatched: 'insert', not with '${notMatched}'`
+    const problem = `whenMatched: '${String(whenMatched)}' requires whenNotMatched: 'insert', not '${notMatched}'`
     throw stageError('BadValue', place, problem)
   }
   return {
@@ -69,7 +69,8 @@ function changeBy(
   expressions: Expressions
 ): WhenMatched {
   const { new: itself = '$$ROOT', ...others } = variables === undefined ? {} : objectOfVariables(variables, place)
-  if (itself !== '$$ROOT') throw stageError('BadValue', place, "let cannot define 'new': it is the document that comes")
+  if (itself !== '$$ROOT')
+    throw stageError('BadValue', place, "let cannot define 'new', which is the incoming document")
   const defined = variablesOf({ ...others, new: '$$ROOT' }, place, expressions)
   const names = defined.map(({ name }) => name)
   const within = `${place.stage}.whenMatched`
@@ -92,7 +93,7 @@ function objectOfVariables(variables: unknown, place: StagePlace): Document {
 
 function pathsOf(on: unknown, place: StagePlace): readonly string[] {
   const paths = (Array.isArray(on) ? (on as readonly unknown[]) : [on]).map((path) => pathOf(path, place).join('.'))
-  if (paths.length === 0) throw stageError('BadValue', place, 'on names at least one field')
+  if (paths.length === 0) throw stageError('BadValue', place, 'on must name at least one field')
   const twice = paths.find((path, i) => paths.indexOf(path) !== i)
   if (twice !== undefined) throw stageError('BadValue', place, `on names '${twice}' twice`)
   return paths
@@ -109,7 +110,7 @@ function wordOf<T>(
   if (typeof word === 'string' && Object.hasOwn(words, word)) return words[word] as T
   const known = Object.keys(words).map((each) => `'${each}'`)
   const found = typeof word === 'string' ? `'${word}'` : describeType(word)
-  throw stageError('BadValue', place, `${option} is ${known.join(', ')}${orElse}, not ${found}`)
+  throw stageError('BadValue', place, `${option} must be one of ${known.join(', ')}${orElse}, not ${found}`)
 }
 
 /** Returns undefined for a document without an `_id`, which will get a new one. */

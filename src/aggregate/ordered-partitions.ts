@@ -48,7 +48,7 @@ export class OrderedPartitions {
   add(document: Document): void {
     const { place, partitionOf, sort } = this.#ordering
     const partition = partitionOf(document)
-    if (Array.isArray(partition)) throw stageError('BadValue', place, 'partitionBy must not give an array')
+    if (Array.isArray(partition)) throw stageError('BadValue', place, 'partitionBy must not evaluate to an array')
     this.#held.add(document, [partition, sort.keyOf(document)])
   }
 

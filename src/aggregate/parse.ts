@@ -93,11 +93,12 @@ export function parseStages(pipeline: unknown, within?: string): readonly Parsed
 /** Checks stages that are only allowed in certain positions. */
 function checkPlace(place: StagePlace, { within, isOverDocuments = false }: PipelineKind, isLast: boolean): void {
   if (place.stage === '$documents') {
-    if (isOverDocuments) throw stageError('FailedToParse', place, 'it cannot begin what has documents to begin with')
+    if (isOverDocuments)
+      throw stageError('FailedToParse', place, 'it cannot be used in a pipeline that has input documents')
     if (place.position > 0) throw stageError('FailedToParse', place, 'it must be the first stage')
   }
   if (place.stage === '$out' || place.stage === '$merge') {
-    if (within !== undefined) throw stageError('FailedToParse', place, 'it cannot stand inside of another stage')
+    if (within !== undefined) throw stageError('FailedToParse', place, 'it cannot be used in a nested pipeline')
     if (!isLast) throw stageError('FailedToParse', place, 'it must be the last stage')
   }
 }
@@ -107,9 +108,10 @@ function parseStage(stage: unknown, position: number, within: string | undefined
   const place: StagePlace = { stage: name ?? 'A stage', position, within }
   if (!isPlainObject(stage) || name === undefined) {
     const found = isPlainObject(stage) ? 'an empty one' : describeType(stage)
-    throw stageError('FailedToParse', place, `a stage is an object such as { $limit: 10 }, not ${found}`)
+    throw stageError('FailedToParse', place, `a stage must be an object such as { $limit: 10 }, not ${found}`)
   }
-  if (others.length > 0) throw stageError('FailedToParse', place, `a stage has one key, got ${name} and ${others[0]}`)
+  if (others.length > 0)
+    throw stageError('FailedToParse', place, `a stage must have exactly one key, got ${name} and ${others[0]}`)
   if (!known.has(name) && !refused.has(name)) {
     throw stageError('InvalidPipelineOperator', place, 'there is no such stage')
   }

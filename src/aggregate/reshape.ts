@@ -69,7 +69,7 @@ export function isPlainProjection(spec: Document): boolean {
 /** @throws PetalError BadValue unless it is a path or an array of paths */
 export function unsetProjection(spec: unknown, place: StagePlace): Document {
   const paths = Array.isArray(spec) ? (spec as readonly unknown[]) : [spec]
-  if (paths.length === 0) throw stageError('BadValue', place, 'it takes at least one path')
+  if (paths.length === 0) throw stageError('BadValue', place, 'at least one path is required')
   return Object.fromEntries(paths.map((path) => [pathOf(path, place).join('.'), 0]))
 }
 
@@ -123,7 +123,11 @@ export function compileRedact(
         return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
       }
     }
-    throw stageError('BadValue', place, `it must decide on $$KEEP, $$PRUNE or $$DESCEND, not ${describeType(decision)}`)
+    throw stageError(
+      'BadValue',
+      place,
+      `the argument must evaluate to $$KEEP, $$PRUNE or $$DESCEND, not ${describeType(decision)}`
+    )
   }
   const below = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(below).filter((element) => element !== undefined)

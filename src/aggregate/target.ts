@@ -9,9 +9,5 @@ export function targetOf(spec: unknown, place: StagePlace): string {
   if (!isPlainObject(spec)) return collectionOf(spec, place)
   checkKeys(spec, ['db', 'coll'], place)
   if (spec.db === undefined) return collectionOf(spec.coll, place)
-  throw stageError(
-    'CommandNotSupported',
-    place,
-    'it writes to a collection of this database, and knows no other: leave db out'
-  )
+  throw stageError('CommandNotSupported', place, 'only collections of this database can be written: omit db')
 }

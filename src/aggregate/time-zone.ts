@@ -52,6 +52,6 @@ function formatterOf(timezone: string): Intl.DateTimeFormat {
     const timeZone = timezone === 'Z' ? 'UTC' : timezone
     return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset', year: 'numeric' })
   } catch {
-    throw new TypeError(`the time zone '${timezone}' is not known`)
+    throw new TypeError(`unknown time zone '${timezone}'`)
   }
 }

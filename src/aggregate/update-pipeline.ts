@@ -50,7 +50,7 @@ export function compileChange(
     const reshape = compileReshape(stage, expressions)
     if (reshape !== undefined) return reshape
     const allowed = '$addFields, $set, $project, $unset, $replaceRoot and $replaceWith'
-    throw stageError('InvalidOptions', stage.place, `an update takes no such stage, only ${allowed}`)
+    throw stageError('InvalidOptions', stage.place, `an update cannot contain this stage, only ${allowed}`)
   })
   return (document) => stages.reduce((result, reshape) => reshape(result), document)
 }

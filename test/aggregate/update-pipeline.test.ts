@@ -137,7 +137,11 @@ test('a pipeline without operators needs no loading', () => {
 })
 
 const refused: readonly (readonly [pipeline: unknown, codeName: ErrorName, message: RegExp])[] = [
-  [[{ $match: { a: 1 } }], 'InvalidOptions', /^\$match \(stage 0\): an update takes no such stage, only \$addFields/],
+  [
+    [{ $match: { a: 1 } }],
+    'InvalidOptions',
+    /^\$match \(stage 0\): an update cannot contain this stage, only \$addFields/
+  ],
   [[{ $set: { a: 1 } }, { $sort: { a: 1 } }], 'InvalidOptions', /^\$sort \(stage 1\)/],
   [[{ $facet: { a: [{ $match: { x: 1 } }] } }], 'InvalidOptions', /^\$facet/],
   [[{ $lookup: { from: 'x', as: 'y', localField: 'a', foreignField: 'b' } }], 'InvalidOptions', /^\$lookup/],
@@ -151,7 +155,7 @@ const refused: readonly (readonly [pipeline: unknown, codeName: ErrorName, messa
   [[[{ $set: { a: 1 } }]], 'FailedToParse', /not array/],
   [[{ $set: { a: 1 } }, null], 'FailedToParse', /stage 1.*not null/],
   [[{ $set: 5 }], 'BadValue', /^\$set \(stage 0\)/],
-  [[{ $set: { 'a..b': 1 } }], 'BadValue', /has the component ''/],
+  [[{ $set: { 'a..b': 1 } }], 'BadValue', /has the invalid component ''/],
   [[{ $set: { $a: 1 } }], 'FailedToParse', /cannot be named '\$a'/],
   [[{ $set: { 'a.$': 1 } }], 'BadValue', /component '\$'/],
   [[{ $set: { 'a.$[]': 1 } }], 'BadValue', /component '\$\[\]'/],

@@ -151,7 +151,7 @@ test('a malformed $bucketAuto is refused before anything is read', () =>
   refusesStages(
     [],
     [
-      [{ $bucketAuto: 2 }, 'BadValue', /takes an object, not number/],
+      [{ $bucketAuto: 2 }, 'BadValue', /must be an object, not number/],
       [{ $bucketAuto: { buckets: 2 } }, 'BadValue', /groupBy takes a path that begins with \$/],
       [{ $bucketAuto: { groupBy: 'v', buckets: 2 } }, 'BadValue', /groupBy takes a path that begins with \$/],
       [{ $bucketAuto: { groupBy: 1, buckets: 2 } }, 'BadValue', /groupBy takes a path that begins with \$/],
@@ -164,12 +164,12 @@ test('a malformed $bucketAuto is refused before anything is read', () =>
       [
         { $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 'R7' } },
         'BadValue',
-        /one of R5 .* POWERSOF2, not 'R7'/
+        /one of R5, .* POWERSOF2, not 'R7'/
       ],
       [
         { $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 5 } },
         'BadValue',
-        /granularity is one of .*, not number/
+        /granularity must be one of .*, not number/
       ],
       [{ $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 'toString' } }, 'BadValue', /not 'toString'/],
       [{ $bucketAuto: { groupBy: '$v', buckets: 2, output: 1 } }, 'BadValue', /an object, not number/],
@@ -290,11 +290,11 @@ test('bounds of a granularity are numbers of its series', async () => {
 
 test('with a granularity, values other than numbers ≥ 0 are refused', async () => {
   for (const [v, message] of [
-    ['5', /gives numbers, not string/],
-    [null, /gives numbers, not null/],
-    [undefined, /gives numbers, not null/],
-    [-1, /gives numbers ≥ 0, not -1/],
-    [Number.NaN, /gives numbers ≥ 0, not NaN/]
+    ['5', /groupBy must produce numbers, not string/],
+    [null, /groupBy must produce numbers, not null/],
+    [undefined, /groupBy must produce numbers, not null/],
+    [-1, /groupBy must produce numbers ≥ 0, not -1/],
+    [Number.NaN, /groupBy must produce numbers ≥ 0, not NaN/]
   ] as const) {
     const stage = { $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 'E12' } }
     const error = await rejects(over([{ v: 1 }, v === undefined ? {} : { v }], stage), 'BadValue')

@@ -197,21 +197,29 @@ test('a malformed $densify is refused before anything is read', () => {
   return refusesStages(
     [],
     [
-      [{ $densify: 'n' }, 'BadValue', /takes an object, not string/],
-      [{ $densify: { range } }, 'BadValue', /a path is a string, not undefined/],
-      [{ $densify: { field: 1, range } }, 'BadValue', /a path is a string, not number/],
-      [{ $densify: { field: '$n', range } }, 'BadValue', /has the component '\$n'/],
+      [{ $densify: 'n' }, 'BadValue', /must be an object, not string/],
+      [{ $densify: { range } }, 'BadValue', /a path must be a string, not undefined/],
+      [{ $densify: { field: 1, range } }, 'BadValue', /a path must be a string, not number/],
+      [{ $densify: { field: '$n', range } }, 'BadValue', /has the invalid component '\$n'/],
       [{ $densify: { field: 'n', range, by: 1 } }, 'FailedToParse', /no option 'by'/],
       [{ $densify: { field: 'n' } }, 'BadValue', /range must be an object, not undefined/],
       [{ $densify: { field: 'n', range, partitionByFields: 'a' } }, 'BadValue', /an array of paths, not string/],
-      [{ $densify: { field: 'n', range, partitionByFields: ['$a'] } }, 'BadValue', /has the component '\$a'/],
+      [{ $densify: { field: 'n', range, partitionByFields: ['$a'] } }, 'BadValue', /has the invalid component '\$a'/],
       [
         { $densify: { field: 'n', range, partitionByFields: ['n'] } },
         'BadValue',
-        /has 'n', which is what is densified/
+        /has 'n', which overlaps the densified field/
       ],
-      [{ $densify: { field: 'n', range, partitionByFields: ['n.a'] } }, 'BadValue', /which is what is densified/],
-      [{ $densify: { field: 'n.a', range, partitionByFields: ['n'] } }, 'BadValue', /which is what is densified/],
+      [
+        { $densify: { field: 'n', range, partitionByFields: ['n.a'] } },
+        'BadValue',
+        /which overlaps the densified field/
+      ],
+      [
+        { $densify: { field: 'n.a', range, partitionByFields: ['n'] } },
+        'BadValue',
+        /which overlaps the densified field/
+      ],
       [of({ size: 1 }), 'FailedToParse', /no option 'size'/],
       [of({ step: undefined }), 'BadValue', /range.step must be a number greater than 0, not undefined/],
       [of({ step: '1' }), 'BadValue', /not string/],
@@ -223,7 +231,7 @@ test('a malformed $densify is refused before anything is read', () => {
       [of({ unit: 1 }), 'BadValue', /range.unit must be one of .*, not number/],
       [of({ bounds: undefined }), 'BadValue', /range.bounds must be/],
       [of({ bounds: 'all' }), 'BadValue', /range.bounds must be/],
-      [of({ bounds: 'partition' }), 'BadValue', /need partitionByFields/],
+      [of({ bounds: 'partition' }), 'BadValue', /'partition' requires partitionByFields/],
       [of({ bounds: [1] }), 'BadValue', /range.bounds must be/],
       [of({ bounds: [1, 2, 3] }), 'BadValue', /range.bounds must be/],
       [of({ bounds: [1, second] }), 'BadValue', /two numbers or two dates/],
@@ -231,8 +239,8 @@ test('a malformed $densify is refused before anything is read', () => {
       [of({ bounds: [first, new Date(Number.NaN)], unit: 'day' }), 'BadValue', /two numbers or two dates/],
       [of({ bounds: [2, 1] }), 'BadValue', /ascend/],
       [of({ bounds: [second, first], unit: 'day' }), 'BadValue', /ascend/],
-      [of({ bounds: [1, 2], unit: 'day' }), 'BadValue', /numbers among range.bounds have no unit/],
-      [of({ bounds: [first, second] }), 'BadValue', /dates among range.bounds need a unit/]
+      [of({ bounds: [1, 2], unit: 'day' }), 'BadValue', /range.unit cannot be used with numbers in range.bounds/],
+      [of({ bounds: [first, second] }), 'BadValue', /range.unit is required with dates in range.bounds/]
     ]
   )
 })
@@ -241,15 +249,12 @@ test('values that are not numbers, or not dates where there is a unit, are error
   const byNumber = { $densify: { field: 'n', range: { step: 1, bounds: 'full' } } }
   const byDay = { $densify: { field: 'n', range: { step: 1, unit: 'day', bounds: 'full' } } }
   for (const bad of ['x', [1], { a: 1 }, true, Number.NaN, Number.POSITIVE_INFINITY, day('2024-01-01')]) {
-    await refusesStages(
-      [{ n: 1 }, { n: bad }],
-      [[byNumber, 'BadValue', /'n' must be a finite number, as there is no unit/]]
-    )
+    await refusesStages([{ n: 1 }, { n: bad }], [[byNumber, 'BadValue', /without a unit, 'n' must be a finite number/]])
   }
   for (const bad of [1, 'x']) {
     await refusesStages(
       [{ n: day('2024-01-01') }, { n: bad }],
-      [[byDay, 'BadValue', /'n' must be a date, as there is a unit/]]
+      [[byDay, 'BadValue', /with a unit, 'n' must be a date/]]
     )
   }
   await refusesStages(

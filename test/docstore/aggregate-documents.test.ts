@@ -82,19 +82,31 @@ test('results are copies of the documents in the pipeline', async () => {
 
 test('anything but an array of objects is refused, and so is any position but the first', async () => {
   const refused: readonly (readonly [AggregationPipeline, Parameters<typeof rejects>[1], RegExp])[] = [
-    [[{ $documents: { a: 1 } }], 'BadValue', /^\$documents \(stage 0\): it takes an array of objects, not object/],
+    [
+      [{ $documents: { a: 1 } }],
+      'BadValue',
+      /^\$documents \(stage 0\): the argument must be an array of objects, not object/
+    ],
     [[{ $documents: '$missing' }], 'BadValue', /not undefined/],
-    [[{ $documents: [{}, 3] }], 'BadValue', /has number at 1/],
+    [[{ $documents: [{}, 3] }], 'BadValue', /element 1 is of type number/],
     [[{ $documents: [{ a: { $nope: 1 } }] }], 'InvalidPipelineOperator', /^\$documents/],
     [[{ $match: {} }, names], 'FailedToParse', /^\$documents \(stage 1\): it must be the first stage/],
-    [[{ $facet: { a: [names] } }], 'FailedToParse', /\(stage 0 of \$facet\.a\): it cannot begin/],
+    [
+      [{ $facet: { a: [names] } }],
+      'FailedToParse',
+      /\(stage 0 of \$facet\.a\): it cannot be used in a pipeline that has input/
+    ],
     [
       [{ $lookup: { from: 'x', localField: 'a', foreignField: 'b', pipeline: [names], as: 'y' } }],
       'FailedToParse',
-      /\(stage 0 of \$lookup\): it cannot begin/
+      /\(stage 0 of \$lookup\): it cannot be used in a pipeline that has input/
     ],
-    [[{ $lookup: { pipeline: [{ $match: {} }], as: 'x' } }], 'BadValue', /^\$lookup.*named by a string, not undefined/],
-    [[{ $unionWith: { pipeline: [] } }], 'BadValue', /^\$unionWith.*named by a string/]
+    [
+      [{ $lookup: { pipeline: [{ $match: {} }], as: 'x' } }],
+      'BadValue',
+      /^\$lookup.*a collection name must be a string, not undefined/
+    ],
+    [[{ $unionWith: { pipeline: [] } }], 'BadValue', /^\$unionWith.*a collection name must be a string/]
   ]
   for (const [pipeline, codeName, message] of refused) {
     assert.match((await rejects(given(pipeline), codeName)).message, message)

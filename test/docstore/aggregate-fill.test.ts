@@ -146,30 +146,30 @@ test('a malformed $fill is refused before anything is read', () => {
   return refusesStages(
     [],
     [
-      [{ $fill: 'v' }, 'BadValue', /takes an object, not string/],
+      [{ $fill: 'v' }, 'BadValue', /must be an object, not string/],
       [{ $fill: {} }, 'BadValue', /an empty one/],
       [{ $fill: { output: { a: { value: 1 }, 'a.b': { value: 2 } } } }, 'BadValue', /'a' and 'a\.b' conflict/],
       [{ $fill: { sortBy: { a: 1 } } }, 'BadValue', /output must be an object, not undefined/],
       [{ $fill: { output: {} } }, 'BadValue', /output must be an object, not an empty one/],
       [{ $fill: { output, by: 1 } }, 'FailedToParse', /no option 'by'/],
-      [{ $fill: { output: { v: 'locf' } } }, 'FailedToParse', /output of 'v' must be \{ value \} or \{ method \}/],
-      [{ $fill: { output: { v: {} } } }, 'FailedToParse', /output of 'v'/],
-      [{ $fill: { output: { v: { method: 'locf', value: 1 } } } }, 'FailedToParse', /output of 'v'/],
-      [{ $fill: { output: { v: { methods: 'locf' } } } }, 'FailedToParse', /output of 'v'/],
-      [{ $fill: { output: { $v: { value: 1 } } } }, 'BadValue', /has the component '\$v'/],
+      [{ $fill: { output: { v: 'locf' } } }, 'FailedToParse', /output for 'v' must be \{ value \} or \{ method \}/],
+      [{ $fill: { output: { v: {} } } }, 'FailedToParse', /output for 'v'/],
+      [{ $fill: { output: { v: { method: 'locf', value: 1 } } } }, 'FailedToParse', /output for 'v'/],
+      [{ $fill: { output: { v: { methods: 'locf' } } } }, 'FailedToParse', /output for 'v'/],
+      [{ $fill: { output: { $v: { value: 1 } } } }, 'BadValue', /has the invalid component '\$v'/],
       [{ $fill: { output: { v: { method: 'last' } } } }, 'BadValue', /must be 'locf' or 'linear', not 'last'/],
       [{ $fill: { output: { v: { method: 1 } } } }, 'BadValue', /not number/],
       [{ $fill: { output: { v: { value: { $nope: 1 } } } } }, 'InvalidPipelineOperator', /no operator \$nope/],
-      [{ $fill: { output, partitionBy: '$a', partitionByFields: ['a'] } }, 'FailedToParse', /not both/],
+      [{ $fill: { output, partitionBy: '$a', partitionByFields: ['a'] } }, 'FailedToParse', /cannot be combined/],
       [{ $fill: { output, partitionBy: 'a' } }, 'BadValue', /a path that begins with \$/],
       [{ $fill: { output, partitionBy: 1 } }, 'BadValue', /a path that begins with \$/],
       [{ $fill: { output, partitionByFields: 'a' } }, 'BadValue', /an array of paths, not string/],
-      [{ $fill: { output, partitionByFields: ['$a'] } }, 'BadValue', /has the component '\$a'/],
+      [{ $fill: { output, partitionByFields: ['$a'] } }, 'BadValue', /has the invalid component '\$a'/],
       [{ $fill: { output, sortBy: 'a' } }, 'BadValue', /an object, not string/],
       [{ $fill: { output, sortBy: { a: 'up' } } }, 'BadValue', /'a'/],
       [{ $fill: { output, sortBy: { $natural: 1 } } }, 'BadValue', /\$natural/],
-      [{ $fill: { output: linear } }, 'BadValue', /linear of 'v' needs a sortBy of one field, not of 0/],
-      [{ $fill: { output: linear, sortBy: { a: 1, b: 1 } } }, 'BadValue', /not of 2/]
+      [{ $fill: { output: linear } }, 'BadValue', /'linear' of 'v' needs a sortBy of one field, not 0/],
+      [{ $fill: { output: linear, sortBy: { a: 1, b: 1 } } }, 'BadValue', /one field, not 2/]
     ]
   )
 })
@@ -177,12 +177,12 @@ test('a malformed $fill is refused before anything is read', () => {
 test('values that a method cannot handle are errors', async () => {
   const linear = { $fill: { sortBy: { at: 1 }, output: { v: { method: 'linear' } } } }
   const parted = { $fill: { partitionBy: '$p', output: { v: { method: 'locf' } } } }
-  await refusesStages([{ at: 1, v: 'x' }], [[linear, 'BadValue', /linear takes numbers, .* 'v' is a string/]])
-  await refusesStages([{ v: 1 }], [[linear, 'BadValue', /numbers or dates to sort by: 'at' is missing/]])
+  await refusesStages([{ at: 1, v: 'x' }], [[linear, 'BadValue', /linear takes numbers, .* 'v' is of type string/]])
+  await refusesStages([{ v: 1 }], [[linear, 'BadValue', /numbers or dates to sort by, but 'at' is missing/]])
   await refusesStages([{ at: 'x', v: 1 }], [[linear, 'BadValue', /'at' is string/]])
-  await refusesStages([{ at: 1 }, { at: 1n }], [[linear, 'BadValue', /'at' has one twice/]])
+  await refusesStages([{ at: 1 }, { at: 1n }], [[linear, 'BadValue', /'at' has duplicates/]])
   await refusesStages([{ at: 1 }, { at: day(1) }], [[linear, 'BadValue', /mixes numbers and dates/]])
-  await refusesStages([{ p: [1] }], [[parted, 'BadValue', /partitionBy must not give an array/]])
+  await refusesStages([{ p: [1] }], [[parted, 'BadValue', /partitionBy must not evaluate to an array/]])
   // Another partition may contain the same value.
   const $fill = { ...linear.$fill, partitionBy: '$p' }
   assert.is((await over([{ at: 1 }, { at: 1, p: 2 }], { $fill })).length, 2)

@@ -190,13 +190,13 @@ test('a malformed $graphLookup is refused', async () => {
   await refusesStages(
     [{ a: 1 }],
     [
-      [{ $graphLookup: 4 }, 'BadValue', /takes an object, not number/],
+      [{ $graphLookup: 4 }, 'BadValue', /must be an object, not number/],
       ...Object.keys(good).map(
-        (key) => [{ $graphLookup: without(key) }, 'FailedToParse', new RegExp(`needs ${key}`)] as const
+        (key) => [{ $graphLookup: without(key) }, 'FailedToParse', new RegExp(`${key} is required`)] as const
       ),
-      [{ $graphLookup: { ...good, from: -1 } }, 'BadValue', /named by a string, not number/],
+      [{ $graphLookup: { ...good, from: -1 } }, 'BadValue', /a collection name must be a string, not number/],
       [{ $graphLookup: { ...good, as: '$d' } }, 'BadValue', /component '\$d'/],
-      [{ $graphLookup: { ...good, connectFromField: 0 } }, 'BadValue', /a path is a string, not number/],
+      [{ $graphLookup: { ...good, connectFromField: 0 } }, 'BadValue', /a path must be a string, not number/],
       [{ $graphLookup: { ...good, connectToField: '$c' } }, 'BadValue', /component '\$c'/],
       [{ $graphLookup: { ...good, depthField: '__proto__' } }, 'BadValue', /component '__proto__'/],
       [{ $graphLookup: { ...good, maxDepth: 'far' } }, 'BadValue', /maxDepth must be a whole number ≥ 0, not string/],

@@ -119,11 +119,15 @@ test('values that $derivative and $integral cannot handle are errors, and so are
   const both = ['$derivative', '$integral']
   for (const name of both) {
     const by = (argument: unknown): Document => ({ [name]: argument, window })
-    await refusesPoint({ x: second(1), y: 1 }, by({ input: '$y' }), /needs numbers, as it has no unit, .* 'x' is/)
+    await refusesPoint(
+      { x: second(1), y: 1 },
+      by({ input: '$y' }),
+      /without a unit, .* needs numbers to sort by, .* 'x' is/
+    )
     await refusesPoint(
       { x: 1, y: 1 },
       by({ input: '$y', unit: 'day' }),
-      /needs dates, as it has a unit, .* 'x' is number/
+      /with a unit, .* needs dates to sort by, .* 'x' is number/
     )
     await refusesPoint({ y: 1 }, by({ input: '$y' }), /'x' is missing/)
     await refusesPoint({ x: 1 }, by({ input: '$y' }), /takes numbers, got n(othing|ull)/)
@@ -139,7 +143,7 @@ test('values that $derivative and $integral cannot handle are errors, and so are
         [stage(by({ input: '$y', outputUnit: 'day' })), 'BadValue', /no option 'outputUnit'/],
         [stage(by({ input: '$y', unit: 'month' })), 'FailedToParse', /unit must be 'week' or shorter, not 'month'/],
         [stage(by({ input: '$y', unit: 'moon' })), 'BadValue', /unit must be one of/],
-        [stage(by({ input: '$y' }), { x: 1, y: 1 }), 'FailedToParse', /needs a sortBy of one field, not of 2/],
+        [stage(by({ input: '$y' }), { x: 1, y: 1 }), 'FailedToParse', /needs a sortBy of one field, not 2/],
         [{ $setWindowFields: { output: { found: by({ input: '$y' }) } } }, 'FailedToParse', /needs? a sortBy/]
       ]
     )
@@ -223,10 +227,14 @@ test('$locf and $linearFill fill in values', async () => {
     unordered.map(({ y }) => y),
     [1, 2, 2, 2]
   )
-  await refusesPoint({ x: 1, y: 'a' }, linear, /\$linearFill takes numbers, null and missing: its input is a string/)
-  await refusesPoint({ y: 1 }, linear, /\$linearFill needs numbers or dates to sort by: 'x' is missing/)
+  await refusesPoint(
+    { x: 1, y: 'a' },
+    linear,
+    /\$linearFill takes numbers, null and missing values, but its input is of type string/
+  )
+  await refusesPoint({ y: 1 }, linear, /\$linearFill needs numbers or dates to sort by, but 'x' is missing/)
   const twice = { $setWindowFields: { sortBy: { x: 1 }, output: { y: linear } } }
-  await refusesStages([{ x: 1 }, { x: 1n }], [[twice, 'BadValue', /'x' has one twice/]])
+  await refusesStages([{ x: 1 }, { x: 1n }], [[twice, 'BadValue', /'x' has duplicates/]])
   await refusesStages([{ x: 1 }, { x: second(1) }], [[twice, 'BadValue', /mixes numbers and dates/]])
 })
 

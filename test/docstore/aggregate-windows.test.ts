@@ -345,7 +345,7 @@ test('a malformed $setWindowFields is refused before anything is read', () => {
   return refusesStages(
     [],
     [
-      [{ $setWindowFields: 'x' }, 'BadValue', /takes an object, not string/],
+      [{ $setWindowFields: 'x' }, 'BadValue', /must be an object, not string/],
       [{ $setWindowFields: {} }, 'BadValue', /an empty one/],
       [{ $setWindowFields: { sortBy: { a: 1 } } }, 'BadValue', /output must be an object, not undefined/],
       [{ $setWindowFields: { output: 'x' } }, 'BadValue', /output must be an object, not string/],
@@ -358,27 +358,35 @@ test('a malformed $setWindowFields is refused before anything is read', () => {
         'InvalidPipelineOperator',
         /no operator \$nope/
       ],
-      [{ $setWindowFields: { output: {}, partitionBy: [] } }, 'BadValue', /must not give an array/],
-      [{ $setWindowFields: { output: {}, partitionBy: { $literal: [1] } } }, 'BadValue', /must not give an array/],
-      [{ $setWindowFields: { output: { $x: sum } } }, 'BadValue', /has the component '\$x'/],
-      [{ $setWindowFields: { output: { 'a..b': sum } } }, 'BadValue', /has the component ''/],
+      [{ $setWindowFields: { output: {}, partitionBy: [] } }, 'BadValue', /must not evaluate to an array/],
+      [
+        { $setWindowFields: { output: {}, partitionBy: { $literal: [1] } } },
+        'BadValue',
+        /must not evaluate to an array/
+      ],
+      [{ $setWindowFields: { output: { $x: sum } } }, 'BadValue', /has the invalid component '\$x'/],
+      [{ $setWindowFields: { output: { 'a..b': sum } } }, 'BadValue', /has the invalid component ''/],
       [{ $setWindowFields: { output: { a: sum, 'a.b': sum } } }, 'BadValue', /'a' and 'a\.b'/],
       [{ $setWindowFields: { output: { 'a.b.c': sum, 'a.b': sum } } }, 'BadValue', /'a\.b' and 'a\.b\.c'/],
-      [by({ sum: '$n', window: {} }), 'FailedToParse', /'x' must be a window function .* not an object without one/],
+      [
+        by({ sum: '$n', window: {} }),
+        'FailedToParse',
+        /'x' must be a window function .* not an object without an operator/
+      ],
       [by({}), 'FailedToParse', /a window function/],
       [by('$n'), 'FailedToParse', /a window function .* not string/],
       [by({ b: { $sum: '$n' } }), 'FailedToParse', /a window function/],
       [by({ $summ: '$n' }), 'FailedToParse', /'x': there is no window function \$summ/],
       [by({ $mergeObjects: '$n' }), 'FailedToParse', /no window function \$mergeObjects/],
       [by({ $accumulator: {} }), 'FailedToParse', /no window function \$accumulator/],
-      [by({ ...sum, $avg: '$n' }), 'FailedToParse', /'x' has '\$avg' beside \$sum/],
-      [by({ ...sum, windoww: {} }), 'FailedToParse', /'x' has 'windoww' beside \$sum/],
+      [by({ ...sum, $avg: '$n' }), 'FailedToParse', /'x' has '\$avg' in addition to \$sum/],
+      [by({ ...sum, windoww: {} }), 'FailedToParse', /'x' has 'windoww' in addition to \$sum/],
       [by({ $sum: '$$nothing' }), 'FailedToParse', /no variable \$\$nothing/],
       [within([-1, 1]), 'FailedToParse', /the window of \$sum: it must be an object, not array/],
       [within({ document: [-1, 1] }), 'FailedToParse', /the window of \$sum: there is no option 'document'/],
-      [within({ documents: [-1, 1], range: [-1, 1] }), 'FailedToParse', /documents or range, not both/],
-      [within({ documents: [-1, 1], unit: 'day' }), 'FailedToParse', /unit goes with range only/],
-      [within({ unit: 'day' }), 'FailedToParse', /unit goes with range only/],
+      [within({ documents: [-1, 1], range: [-1, 1] }), 'FailedToParse', /documents and range cannot be combined/],
+      [within({ documents: [-1, 1], unit: 'day' }), 'FailedToParse', /unit can only be used with range/],
+      [within({ unit: 'day' }), 'FailedToParse', /unit can only be used with range/],
       [within({ documents: [1] }), 'FailedToParse', /an array of two bounds/],
       [within({ documents: 1 }), 'FailedToParse', /an array of two bounds, not number/],
       [within({ documents: [1, -1] }), 'FailedToParse', /must not exceed the upper one: 1, -1/],
@@ -403,16 +411,16 @@ test('a malformed $setWindowFields is refused before anything is read', () => {
       [
         unordered({ ...sum, window: { documents: ['unbounded', 'current'] } }),
         'FailedToParse',
-        /documents need a sortBy/
+        /documents needs a sortBy/
       ],
-      [unordered({ ...sum, window: { range: ['unbounded', 'unbounded'] } }), 'FailedToParse', /one field, ascending/],
-      [within({ range: [0, 1] }, { a: 1, b: 1 }), 'FailedToParse', /one field, ascending/],
-      [within({ range: [0, 1] }, { a: -1 }), 'FailedToParse', /one field, ascending/],
+      [unordered({ ...sum, window: { range: ['unbounded', 'unbounded'] } }), 'FailedToParse', /one ascending field/],
+      [within({ range: [0, 1] }, { a: 1, b: 1 }), 'FailedToParse', /one ascending field/],
+      [within({ range: [0, 1] }, { a: -1 }), 'FailedToParse', /one ascending field/],
       [by({ $count: 1 }), 'FailedToParse', /\$count takes \{\}, not number/],
       [by({ $rank: '$at' }), 'FailedToParse', /\$rank takes \{\}, not string/],
       [by({ $rank: {}, window: { documents: [-1, 1] } }), 'FailedToParse', /\$rank takes no window/],
       [unordered({ $rank: {} }), 'FailedToParse', /\$rank needs a sortBy/],
-      [by({ $denseRank: {} }, { a: 1, b: 1 }), 'FailedToParse', /\$denseRank needs a sortBy of one field, not of 2/],
+      [by({ $denseRank: {} }, { a: 1, b: 1 }), 'FailedToParse', /\$denseRank needs a sortBy of one field, not 2/],
       [by({ $documentNumber: {} }, { a: 1, b: 1 }), 'FailedToParse', /\$documentNumber needs a sortBy of one field/],
       [by({ $minN: { input: '$n', n: 0 } }), 'BadValue', /\$minN: n takes a whole number ≥ 1, got 0/],
       [by({ $minN: { input: '$n', n: '$n' } }), 'BadValue', /\$minN: n takes a whole number ≥ 1, got nothing/],
@@ -443,14 +451,20 @@ test('values that a range cannot handle are errors, whatever its bounds', async 
     ] as const) {
       const documents = [{ at: 2 }, at === undefined ? {} : { at }]
       await refusesStages(documents, [
-        [numbers, 'BadValue', new RegExp(`range needs numbers, as it has no unit, .* 'at' is ${found}`)]
+        [numbers, 'BadValue', new RegExp(`without a unit, range needs numbers to sort by, but 'at' is ${found}`)]
       ])
     }
-    await refusesStages([{ at: secondsOn(1) }], [[numbers, 'BadValue', /range needs numbers, .* 'at' is (d|D)ate/]])
-    await refusesStages([{ at: 1 }], [[dates, 'BadValue', /range needs dates, as it has a unit, .* 'at' is number/]])
+    await refusesStages(
+      [{ at: secondsOn(1) }],
+      [[numbers, 'BadValue', /range needs numbers to sort by, but 'at' is (d|D)ate/]]
+    )
+    await refusesStages(
+      [{ at: 1 }],
+      [[dates, 'BadValue', /with a unit, range needs dates to sort by, but 'at' is number/]]
+    )
   }
   const parted = { $setWindowFields: { partitionBy: '$p', output: {} } }
-  await refusesStages([{ p: [] }], [[parted, 'BadValue', /partitionBy must not give an array/]])
+  await refusesStages([{ p: [] }], [[parted, 'BadValue', /partitionBy must not evaluate to an array/]])
 })
 
 test('memory is counted for documents and for the contents of moving windows', async () => {

@@ -481,7 +481,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
         [
           [{ $facet: { f: [{ $out: 'a' }] } }],
           'FailedToParse',
-          /\$out \(stage 0 of \$facet\.f\): it cannot stand inside/
+          /\$out \(stage 0 of \$facet\.f\): it cannot be used in a nested pipeline/
         ],
         [
           [{ $unionWith: { coll: 'a', pipeline: [{ $merge: 'a' }] } }],
@@ -493,31 +493,39 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
           'FailedToParse',
           /\$out \(stage 0 of \$lookup\)/
         ],
-        [[{ $out: 5 }], 'BadValue', /named by a string, not number/],
-        [[{ $out: {} }], 'BadValue', /named by a string, not undefined/],
-        [[{ $out: { db: 'other', coll: 'a' } }], 'CommandNotSupported', /leave db out/],
+        [[{ $out: 5 }], 'BadValue', /a collection name must be a string, not number/],
+        [[{ $out: {} }], 'BadValue', /a collection name must be a string, not undefined/],
+        [[{ $out: { db: 'other', coll: 'a' } }], 'CommandNotSupported', /omit db/],
         [[{ $out: { coll: 'a', timeseries: {} } }], 'FailedToParse', /no option 'timeseries'/],
         [[{ $out: 'a$b' }], 'InvalidNamespace', /^\$out \(stage 0\): A collection name/],
-        [[{ $merge: { into: { db: 'x', coll: 'a' } } }], 'CommandNotSupported', /leave db out/],
-        [[{ $merge: {} }], 'BadValue', /it takes an object, not an empty one/],
-        [[{ $merge: { on: 'a' } }], 'BadValue', /named by a string, not undefined/],
+        [[{ $merge: { into: { db: 'x', coll: 'a' } } }], 'CommandNotSupported', /omit db/],
+        [[{ $merge: {} }], 'BadValue', /the argument must be an object, not an empty one/],
+        [[{ $merge: { on: 'a' } }], 'BadValue', /a collection name must be a string, not undefined/],
         [[{ $merge: { into: 'a', onto: 'b' } }], 'FailedToParse', /no option 'onto'/],
         [[{ $merge: { into: 'a', on: [] } }], 'BadValue', /at least one field/],
-        [[{ $merge: { into: 'a', on: 3 } }], 'BadValue', /a path is a string/],
-        [[{ $merge: { into: 'a', on: ['b', 'b'] } }], 'BadValue', /names 'b' twice/],
+        [[{ $merge: { into: 'a', on: 3 } }], 'BadValue', /a path must be a string/],
+        [[{ $merge: { into: 'a', on: ['b', 'b'] } }], 'BadValue', /on names 'b' twice/],
         [
           [{ $merge: { into: 'a', whenMatched: 'change' } }],
           'BadValue',
-          /whenMatched is 'replace', .* or a pipeline, not 'change'/
+          /whenMatched must be one of 'replace', .* or a pipeline, not 'change'/
         ],
         [
           [{ $merge: { into: 'a', whenNotMatched: 1 } }],
           'BadValue',
-          /whenNotMatched is 'insert', 'discard', 'fail', not number/
+          /whenNotMatched must be one of 'insert', 'discard', 'fail', not number/
         ],
-        [[{ $merge: { into: 'a', whenMatched: 'fail', whenNotMatched: 'fail' } }], 'BadValue', /goes with/],
-        [[{ $merge: { into: 'a', whenMatched: 'keepExisting', whenNotMatched: 'discard' } }], 'BadValue', /goes with/],
-        [[{ $merge: { into: 'a', let: { x: 1 } } }], 'BadValue', /let is for/],
+        [
+          [{ $merge: { into: 'a', whenMatched: 'fail', whenNotMatched: 'fail' } }],
+          'BadValue',
+          /requires whenNotMatched: 'insert'/
+        ],
+        [
+          [{ $merge: { into: 'a', whenMatched: 'keepExisting', whenNotMatched: 'discard' } }],
+          'BadValue',
+          /requires whenNotMatched: 'insert'/
+        ],
+        [[{ $merge: { into: 'a', let: { x: 1 } } }], 'BadValue', /let requires a whenMatched/],
         [[{ $merge: { into: 'a', let: { new: 1 }, whenMatched: [] } }], 'BadValue', /cannot define 'new'/],
         [[{ $merge: { into: 'a', let: 3, whenMatched: [] } }], 'BadValue', /let takes an object, not number/],
         [

@@ -7,7 +7,13 @@
 import { assertOperatorSupportsCollation } from '../collation-support.ts'
 import { isConstant } from '../constants.ts'
 import { stageError } from '../errors.ts'
-import { compileExpression, type Expression, isVariableName, type Resolver } from '../expression-compile.ts'
+import {
+  compileExpression,
+  type Expression,
+  invalidVariableName,
+  isVariableName,
+  type Resolver
+} from '../expression-compile.ts'
 import { operators } from './all.ts'
 import { compileGroupAccumulator, type GroupAccumulator } from './group-accumulators.ts'
 import type { Compiler, Variable } from './operator.ts'
@@ -39,8 +45,7 @@ export class OperatorCompiler implements Compiler, Resolver {
 
   withVariables(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] } {
     const variables = names.map((name): Variable => {
-      if (!isVariableName(name) && name !== currentName)
-        throw new TypeError(`a variable begins with a small letter, not as '${name}'`)
+      if (!isVariableName(name) && name !== currentName) throw new TypeError(invalidVariableName(name))
       return { value: undefined }
     })
     const known = new Map(this.#variables)

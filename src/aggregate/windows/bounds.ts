@@ -45,8 +45,8 @@ export function parseBounds(window: unknown, context: FunctionContext): Bounds {
   const unknown = Object.keys(window).find((key) => !['documents', 'range', 'unit'].includes(key))
   if (unknown !== undefined) throw malformed(context, `there is no option '${unknown}'`)
   const [hasDocuments, hasRange, hasUnit] = ['documents', 'range', 'unit'].map((key) => window[key] !== undefined)
-  if (hasDocuments && hasRange) throw malformed(context, 'it takes documents or range, not both')
-  if (hasUnit && !hasRange) throw malformed(context, 'unit goes with range only')
+  if (hasDocuments && hasRange) throw malformed(context, 'documents and range cannot be combined')
+  if (hasUnit && !hasRange) throw malformed(context, 'unit can only be used with range')
   if (hasDocuments) return documentBounds(window.documents, context)
   return hasRange ? rangeBounds(window, context) : unbounded
 }
@@ -55,7 +55,7 @@ function documentBounds(value: unknown, context: FunctionContext): Bounds {
   const { sort } = context
   const [lower, upper] = parseEnds('documents', value, true, context)
   if (sort === undefined && !(lower === 'unbounded' && upper === 'unbounded')) {
-    throw malformed(context, 'documents need a sortBy, unless both ends are unbounded')
+    throw malformed(context, 'documents needs a sortBy, unless both bounds are unbounded')
   }
   const offset = (end: End, infinity: number): number =>
     end === 'unbounded' ? infinity : end === 'current' ? 0 : Number(end)
@@ -73,7 +73,7 @@ function rangeBounds(window: Document, context: FunctionContext): Bounds {
   const ends = parseEnds('range', window.range, isDate, context)
   const [field, ...others] = sort?.keys ?? []
   if (field === undefined || others.length > 0 || field.direction === -1) {
-    throw malformed(context, 'range needs a sortBy of one field, ascending')
+    throw malformed(context, 'range needs a sortBy of one ascending field')
   }
   const [lower, upper] = ends.map((end): RangeEnd => {
     if (end === 'unbounded' || end === 'current') return end

@@ -108,10 +108,9 @@ function compileCurve(argument: unknown, context: FunctionContext): Curve {
     const at = read(document)
     const type = at === undefined ? undefined : typeOf(at)
     if (type !== (hasUnit ? Type.date : Type.number)) {
-      const wanted = hasUnit ? 'dates, as it has a unit' : 'numbers, as it has no unit'
-      throw new TypeError(
-        `${name} needs ${wanted}, to sort by: '${path}' is ${at === undefined ? 'missing' : describe(at)}`
-      )
+      const [condition, wanted] = hasUnit ? ['with a unit', 'dates'] : ['without a unit', 'numbers']
+      const found = at === undefined ? 'missing' : describe(at)
+      throw new TypeError(`${condition}, ${name} needs ${wanted} to sort by, but '${path}' is ${found}`)
     }
     return at instanceof Date ? at.getTime() : unwrapNumber(at as Numeric)
   }

@@ -103,7 +103,7 @@ class RangeFrames implements Frames {
     const type = value === undefined ? undefined : typeOf(value)
     if (type === (isDate ? Type.date : Type.number)) return placeOf(value as Numeric | Date)
     const found = value === undefined ? 'missing' : describeType(value)
-    const wanted = isDate ? 'dates, as it has a unit' : 'numbers, as it has no unit'
-    throw new TypeError(`range needs ${wanted}, to sort by: '${path}' is ${found}`)
+    const [condition, wanted] = isDate ? ['with a unit', 'dates'] : ['without a unit', 'numbers']
+    throw new TypeError(`${condition}, range needs ${wanted} to sort by, but '${path}' is ${found}`)
   }
 }

@@ -70,20 +70,20 @@ export function compileFunction(spec: unknown, field: string, outer: Omit<Functi
   const { place } = outer
   const [name, ...others] = isPlainObject(spec) ? Object.keys(spec).filter((key) => key.startsWith('$')) : []
   if (!isPlainObject(spec) || name === undefined) {
-    const found = isPlainObject(spec) ? 'an object without one' : describeType(spec)
+    const found = isPlainObject(spec) ? 'an object without an operator' : describeType(spec)
     throw stageError(
       'FailedToParse',
       place,
-      `output of '${field}' must be a window function such as { $sum: '$x' }, not ${found}`
+      `output for '${field}' must be a window function such as { $sum: '$x' }, not ${found}`
     )
   }
   const compilePartition = overPartitions.get(name)
   if (compilePartition === undefined && !overWindows.includes(name)) {
-    throw stageError('FailedToParse', place, `output of '${field}': there is no window function ${name}`)
+    throw stageError('FailedToParse', place, `output for '${field}': there is no window function ${name}`)
   }
   const other = others[0] ?? Object.keys(spec).find((key) => key !== name && key !== 'window')
   if (other !== undefined)
-    throw stageError('FailedToParse', place, `output of '${field}' has '${other}' beside ${name}`)
+    throw stageError('FailedToParse', place, `output for '${field}' has '${other}' in addition to ${name}`)
   const context: FunctionContext = { ...outer, name }
   const hasWindow = spec.window !== undefined
   if (compilePartition === undefined) {
@@ -127,7 +127,7 @@ function beginsWithPartition({ kind, lower }: Bounds): boolean {
 function accumulatorOf(name: string): () => Accumulator {
   if (name === '$covariancePop' || name === '$covarianceSamp') return () => new Covariance(name === '$covarianceSamp')
   const Class = accumulatorClass(name)
-  if (Class === undefined) throw new TypeError(`${name} is no accumulator`)
+  if (Class === undefined) throw new TypeError(`${name} is not an accumulator`)
   return () => new Class()
 }
 

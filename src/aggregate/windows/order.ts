@@ -21,7 +21,7 @@ export function requireSingleSort(context: FunctionContext): CompiledSort & { re
   throw stageError(
     'FailedToParse',
     context.place,
-    `${context.name} needs a sortBy of one field, not of ${sort.keys.length}`
+    `${context.name} needs a sortBy of one field, not ${sort.keys.length}`
   )
 }
 

@@ -100,7 +100,7 @@ export function compileWindows(spec: Document, place: StagePlace, compiler: Oper
 function compilePartitionBy(partitionBy: unknown, place: StagePlace, compiler: OperatorCompiler): Expression {
   if (partitionBy === undefined) return () => null
   if (compiler.isConstant(partitionBy) && Array.isArray(constantOf(partitionBy, 'partitionBy', { place, compiler }))) {
-    throw stageError('BadValue', place, 'partitionBy must not give an array')
+    throw stageError('BadValue', place, 'partitionBy must not evaluate to an array')
   }
   return compiler.compile(partitionBy)
 }
