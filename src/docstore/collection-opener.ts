@@ -41,7 +41,7 @@ export function checkOptions(options: OpenOptions): IndexOptions {
   if (lsm !== undefined && !isOptions(lsm)) throw invalidOption('lsm', 'an object', lsm)
   const values = lsm?.values
   if (values !== undefined && typeof values !== 'boolean' && !isOptions(values)) {
-    throw invalidOption('lsm.values', 'true, false or options', values)
+    throw invalidOption('lsm.values', 'true, false or an object', values)
   }
   return index
 }
@@ -211,7 +211,7 @@ export class CollectionOpener {
 }
 
 function openWithOther(name: string, option: string): PetalError {
-  return new PetalError('InvalidOptions', `The collection '${name}' is open with another ${option}`, {
+  return new PetalError('InvalidOptions', `The collection '${name}' is already open with a different ${option}`, {
     details: { option }
   })
 }
@@ -227,8 +227,8 @@ function storedHashMissing(collection: string, error: unknown): PetalError | und
   const reason = cause instanceof Error ? cause.message : error.message
   return new PetalError(
     'CommandNotSupported',
-    `The index of the collection '${collection}' was made with hash: '${String(stored)}', and npm ${String(stored)} cannot be ` +
-      `loaded here: ${reason}; install it, or open with index: { hash: 'murmur' }, which builds the index again`,
+    `The index of the collection '${collection}' was built with hash: '${String(stored)}', but the package ${String(stored)} cannot ` +
+      `be loaded: ${reason}; install it, or open with index: { hash: 'murmur' }, which rebuilds the index`,
     { cause, details: { option: 'hash', stored, collection } }
   )
 }

@@ -292,7 +292,7 @@ function assertSameIndexes(name: string, filled: CatalogEntry, now: CatalogEntry
   if (text(filled) === text(now)) return
   throw new PetalError(
     'CommandFailed',
-    `The indexes of the collection '${name}' were changed while it was written anew`
+    `The indexes of the collection '${name}' were changed while it was being rewritten`
   )
 }
 

@@ -96,12 +96,12 @@ export function fromStore(error: unknown): unknown {
 export function commitFailed(error: unknown): PetalError {
   const known = fromStore(error)
   if (known instanceof PetalError) return known
-  return new PetalError('StoreFailure', `The store refused a commit: ${messageOf(error)}`, { cause: error })
+  return new PetalError('StoreFailure', `The store rejected a commit: ${messageOf(error)}`, { cause: error })
 }
 
 /** The error of a commit that was not attempted because the one before it failed, and would have left a gap. */
 export function previousCommitFailed(cause: unknown): PetalError {
-  const message = `The store refused a commit: the batch before it failed: ${messageOf(cause)}`
+  const message = `A commit was not attempted because the previous one failed: ${messageOf(cause)}`
   return new PetalError('StoreFailure', message, { cause })
 }
 

@@ -54,14 +54,14 @@ export function assertKnownWithin(call: string, name: string, value: unknown, kn
 
 function unknownOption(call: string, option: string, known: KnownOptions, within = ''): PetalError {
   const name = `${within}${option}`
-  return new PetalError('BadValue', `${call} does not know the option '${name}'${advice(option, known, within)}`, {
+  return new PetalError('BadValue', `${call} has no option '${name}'${advice(option, known, within)}`, {
     details: { option: name }
   })
 }
 
 function advice(option: string, known: KnownOptions, within: string): string {
   if (returning.includes(option) && known.returnDocument === true) return '; use returnDocument'
-  if (option === 'session') return '; there are no sessions'
+  if (option === 'session') return '; sessions are not supported'
   const meant = Object.keys(known).find((each) => each.toLowerCase() === option.toLowerCase()) ?? nearest(option, known)
   return meant === undefined ? '' : `; did you mean '${within}${meant}'?`
 }

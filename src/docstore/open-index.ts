@@ -23,7 +23,7 @@ const defaultKind: IndexKind = 'sharded'
  */
 export function indexOptions(option: OpenOptions['index']): IndexOptions {
   const options: IndexOptions = typeof option === 'string' ? { kind: option } : (option ?? {})
-  if (!isOptions(options)) throw invalidOption('index', 'a kind or an object', options)
+  if (!isOptions(options)) throw invalidOption('index', 'an index kind or an object', options)
   const { kind } = options
   if (kind !== undefined && !kinds.includes(kind)) throw invalidOption('index', "'sharded', 'embedded' or 'none'", kind)
   checkHashChoice(options.hash)

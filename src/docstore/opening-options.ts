@@ -23,7 +23,7 @@ export function documentCacheBytes(option: OpenOptions['documentCacheBytes']): n
 /** Returns undefined where automatic rebuilds are turned off. @throws PetalError InvalidOptions */
 export function autoRebuildOptions(option: OpenOptions['autoRebuild'] = true): AutoRebuildOptions | undefined {
   if (typeof option === 'boolean') return option ? {} : undefined
-  if (!isOptions(option)) throw invalidOption('autoRebuild', 'true, false or limits', option)
+  if (!isOptions(option)) throw invalidOption('autoRebuild', 'true, false or an object', option)
   const { deadShare, excess } = option
   if (deadShare !== undefined && !(typeof deadShare === 'number' && deadShare > 0 && deadShare <= 1)) {
     throw invalidOption('autoRebuild.deadShare', 'above 0 and at most 1', deadShare)

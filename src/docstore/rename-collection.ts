@@ -59,9 +59,9 @@ export async function renameCollection(
 function assertPossible({ from, to, dropTarget }: NewName, catalog: Catalog, opener: CollectionOpener): void {
   const entry = catalog.entry(from)
   if (entry === undefined) throw new PetalError('NamespaceNotFound', `There is no collection '${from}'`)
-  if (from === to) throw new PetalError('IllegalOperation', `The collection '${from}' has this name already`)
+  if (from === to) throw new PetalError('IllegalOperation', `The collection '${from}' already has this name`)
   if (dropTarget !== true && catalog.entry(to) !== undefined) {
-    throw new PetalError('NamespaceExists', `There is a collection '${to}' already; dropTarget: true replaces it`)
+    throw new PetalError('NamespaceExists', `A collection '${to}' already exists; dropTarget: true replaces it`)
   }
   opener.assertChosenIds(to, entry)
 }

@@ -185,7 +185,7 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
    */
   protected _momentOf({ snapshot }: ReadOptions): Moment | undefined {
     if (snapshot === undefined || snapshot === null) return undefined
-    if (!(snapshot instanceof LsmSnapshot)) throw new TypeError("The option 'snapshot' is one of another database")
+    if (!(snapshot instanceof LsmSnapshot)) throw new TypeError("The option 'snapshot' belongs to another database")
     return snapshot.momentIn(this._engine)
   }
 

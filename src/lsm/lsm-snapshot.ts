@@ -23,7 +23,7 @@ export class LsmSnapshot extends Base {
   /** The moment that reads of its owner see. @throws LEVEL_SNAPSHOT_NOT_OPEN, TypeError for another database */
   momentIn(engine: Engine): Moment {
     if (this.#isClosed) throw snapshotNotOpen()
-    if (engine !== this.#engine) throw new TypeError("The option 'snapshot' is one of another database")
+    if (engine !== this.#engine) throw new TypeError("The option 'snapshot' belongs to another database")
     return this.#moment
   }
 

@@ -4,15 +4,14 @@
  * extension.
  */
 
-export const bundleAdvice =
-  'petaldb loads some of its files by their URLs: a bundler has to leave the package as it is, as an external one'
+export const bundleAdvice = 'petaldb loads some of its files by URL: a bundler must treat the package as external'
 
 /**
  * @param moduleUrl import.meta.url of the calling module
  * @param name of the file, without its extension
  */
 export function siblingModule(moduleUrl: string | undefined, name: string): string {
-  if (moduleUrl === undefined) throw new Error(`${name} is nowhere: ${bundleAdvice}`)
+  if (moduleUrl === undefined) throw new Error(`${name} cannot be located: ${bundleAdvice}`)
   const ending = moduleUrl.slice(moduleUrl.lastIndexOf('.'))
   return new URL(`./${name}${ending}`, moduleUrl).href
 }

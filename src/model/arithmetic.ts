@@ -64,7 +64,7 @@ function compute(
 }
 
 function refuse(result: bigint): never {
-  throw new PetalError('BadValue', `the result ${result} does not fit 64 bits`)
+  throw new PetalError('BadValue', `the result ${result} does not fit in 64 bits`)
 }
 
 /** Numbers without a fraction count as integers here, which have no −0. */

@@ -79,7 +79,7 @@ function notJson(text: string, cause: unknown): PetalError {
   const start = Math.max(0, position - excerptLength)
   const excerpt = JSON.stringify(text.slice(start, position + excerptLength))
   const problem =
-    position < text.length ? `Not JSON at position ${position}` : `JSON ends early, at position ${position}`
+    position < text.length ? `Invalid JSON at position ${position}` : `Unexpected end of JSON at position ${position}`
   return new PetalError('FailedToParse', `${problem}: ${start > 0 ? '…' : ''}${excerpt}`, {
     cause,
     details: { position }

@@ -19,7 +19,7 @@ const escapeByte = 0x01
 /** Thrown for a value whose key would exceed `maxKeyBytes`. */
 export class KeyTooLongError extends PetalError {
   constructor() {
-    super('BadValue', `A key may have at most ${maxKeyBytes} bytes, this value needs more`)
+    super('BadValue', `A key may have at most ${maxKeyBytes} bytes; this value needs more`)
   }
 }
 

@@ -219,7 +219,7 @@ function doubleText(value: number): string {
 
 function wrapInt64(value: bigint): unknown {
   if (value > maxInt64 || value < -maxInt64 - 1n) {
-    throw new PetalError('BadValue', `An integer must fit 64 bits, ${value} does not`)
+    throw new PetalError('BadValue', `The integer ${value} does not fit in 64 bits`)
   }
   return { $numberLong: String(value) }
 }

@@ -19,7 +19,7 @@ for (const store of ['lsm', 'level'] as const) {
       assert.equal(await readAll(path('copy')), await readAll(path('db')))
       const again = await runCli(['backup', path('db'), path('copy'), '--json'])
       assert.is(again.code, 1)
-      assert.match(again.stderr, /^petaldb backup: .*copy is there already; .*\(DatabaseExists\)\n$/)
+      assert.match(again.stderr, /^petaldb backup: .*copy already exists; .*\(DatabaseExists\)\n$/)
       assert.is((await runCli(['backup', path('none'), path('more')])).code, 1)
       assert.equal(readdirSync(path('.')).sort(), ['copy', 'db'])
     }))

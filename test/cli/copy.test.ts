@@ -39,7 +39,7 @@ test('copy refuses a target that exists and a source that does not, and creates 
     for (const target of ['old', 'file']) {
       const { code, stderr } = await runCli(['copy', path('old'), path(target)])
       assert.is(code, 1)
-      assert.match(stderr, /is there already/)
+      assert.match(stderr, /already exists/)
     }
     assert.is((await runCli(['copy', path('nowhere'), path('new')])).code, 1)
     assert.is((await runCli(['copy', path('old'), path('new'), '--store', 'memory'])).code, 2)

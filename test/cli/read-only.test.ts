@@ -66,7 +66,7 @@ testMounted('a LevelDB database on a read-only mount is refused, and the error s
     await db.close()
     const { status, stderr } = runReadOnly(path('m'), '$petaldb count "$directory/db"')
     assert.is(status, 1)
-    assert.match(stderr, /cannot be written \(EROFS\); only databases with store 'lsm' can be opened so/)
+    assert.match(stderr, /it is not writable \(EROFS\); only databases with store 'lsm' can be opened read-only/)
     assert.match(readFileSync(path('m/db/PETALDB'), 'utf8'), /"level"/)
   })
 )

@@ -86,7 +86,7 @@ test('tune refuses malformed options, query logs and small collections with stat
       [['--target-fpr', '2'], 2, /--target-fpr takes a rate between 0 and 1/],
       [['--queries', path('bad.ndjson')], 1, /bad\.ndjson line 2: /],
       [['--queries', path('count.ndjson')], 1, /line 1: 'count' must be a positive number/],
-      [[], 1, /can be tuned from 256 documents on; the collection has 100/]
+      [[], 1, /Tuning an index needs at least 256 documents; the collection has 100/]
     ]
     for (const [args, code, message] of cases) {
       const outcome = await runCli(['tune', path('db'), ...args])

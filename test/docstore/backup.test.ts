@@ -127,7 +127,7 @@ test('a backup or copy to a path inside a database is refused, and creates nothi
     ]
     for (const target of within) {
       const error = await rejects(db.backup(target), 'BadValue')
-      assert.match(error.message, 'lies within the database at')
+      assert.match(error.message, 'is inside the database at')
       await rejects(copyDatabase(db, target), 'BadValue')
     }
     assert.equal(readdirSync(location), before)
@@ -135,7 +135,7 @@ test('a backup or copy to a path inside a database is refused, and creates nothi
     await db.close()
     const { code, stderr } = await runCli(['backup', location, join(location, 'inside')])
     assert.is(code, 1)
-    assert.match(stderr, /lies within the database at/)
+    assert.match(stderr, /is inside the database at/)
   }
 })
 

@@ -40,7 +40,7 @@ test('changing a cursor after its first pull throws', async () => {
     () => cursor.project({ n: 1 }),
     () => cursor.map(String)
   ]) {
-    assert.throws(change, /cannot be changed after its first pull/)
+    assert.throws(change, /cannot be changed once iteration has started; use clone\(\)/)
   }
   await cursor.close()
 })

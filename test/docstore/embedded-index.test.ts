@@ -134,7 +134,7 @@ test('each collection of a database has its own kind of index', async () => {
   assert.is((await plainOne.index.stats()).kind, 'none')
   const filter = { lang: tweets[0]?.lang }
   assert.equal(await embedded.find(filter).toArray(), await db.find(filter).toArray())
-  assert.throws(() => db.collection('embedded', { index: 'none' }), /open with another index/)
+  assert.throws(() => db.collection('embedded', { index: 'none' }), /is already open with a different index/)
   db.collection('embedded', { index: 'embedded' })
   await db.close()
 })

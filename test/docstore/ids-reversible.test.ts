@@ -132,7 +132,7 @@ test('the kind of ids is fixed when a collection is created', async () => {
   }
   for (const ids of ['table', { codec: 'reversible', from: -50, to: 51 }] as const) {
     const error = await rejects(open(path, { ids }), 'InvalidOptions')
-    assert.match(error.message, /was made with ids: 'reversible' in \[-50, 50\)/)
+    assert.match(error.message, /was created with ids: 'reversible' in \[-50, 50\)/)
     const { option, stored, asked } = error.details as {
       readonly option: unknown
       readonly stored: { readonly from: number; readonly to: number }
@@ -146,7 +146,7 @@ test('the kind of ids is fixed when a collection is created', async () => {
     assert.equal(await db.get(-1), { _id: -1 })
     assert.throws(
       () => db.collection('table', { ids: 'reversible' }),
-      (error: Error) => /was made with ids: 'table'/.test(error.message)
+      (error: Error) => /was created with ids: 'table'/.test(error.message)
     )
     assert.is(await db.collection('table').countDocuments({ _id: 'a' }), 1)
   }

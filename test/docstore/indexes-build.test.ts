@@ -187,9 +187,9 @@ test('createIndexes() creates none if one is malformed, and keeps earlier ones i
   await db.insertMany(documents(100))
   const malformed: readonly (readonly [unknown, RegExp])[] = [
     [undefined, /takes an array of indexes .*, got undefined/],
-    [[], /got an empty one/],
+    [[], /got an empty array/],
     [{ key: { n: 1 } }, /takes an array of indexes .*, got object/],
-    [[{ key: { n: 1 } }, { n: 1 }], /^index 1 of createIndexes does not know the option 'n'/],
+    [[{ key: { n: 1 } }, { n: 1 }], /^index 1 of createIndexes has no option 'n'/],
     [[{ key: { n: 1 } }, {}], /^index 1 of createIndexes has no key/],
     [[{ key: { n: 1 } }, null], /^index 1 of createIndexes takes options as an object, got null/],
     [[{ key: { n: 1 } }, { key: { m: 1 }, uniqe: true }], /'uniqe'; did you mean 'unique'/]

@@ -25,9 +25,9 @@ function make(location: string, options: OpenOptions = {}, ...collections: reado
 }
 
 function assertSaysWhat(error: PetalError, collection: string): void {
-  assert.match(error.message, `The index of the collection '${collection}' was made with hash: 'farmhash'`)
-  assert.match(error.message, "npm farmhash cannot be loaded here: Cannot find package 'farmhash'")
-  assert.match(error.message, "install it, or open with index: { hash: 'murmur' }, which builds the index again")
+  assert.match(error.message, `The index of the collection '${collection}' was built with hash: 'farmhash'`)
+  assert.match(error.message, "the package farmhash cannot be loaded: Cannot find package 'farmhash'")
+  assert.match(error.message, "install it, or open with index: { hash: 'murmur' }, which rebuilds the index")
   assert.equal(error.details, { option: 'hash', stored: 'farmhash', collection })
   assert.ok(error.cause instanceof Error)
 }
@@ -146,7 +146,7 @@ test('the CLI says what is missing and which command helps; reindex --hash rebui
       const { code, stdout, stderr } = await runWithoutFarmhash(args)
       assert.is(code, 1)
       assert.is(stdout, '')
-      assert.match(stderr, "The index of the collection 'default' was made with hash: 'farmhash'")
+      assert.match(stderr, "The index of the collection 'default' was built with hash: 'farmhash'")
       assert.match(stderr, '\npetaldb reindex <db> --hash murmur rebuilds the index\n')
     }
     assert.is(recoveredWithFarmhash(location), 0)

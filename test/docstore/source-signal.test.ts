@@ -110,7 +110,7 @@ for (const [name, call] of Object.entries(closed)) {
       const refused = rejects(call(db, source), 'DatabaseNotOpen')
       while (!isStuck) await sleep(1)
       await db.close()
-      assert.match((await refused).message, /closed before the source had ended/)
+      assert.match((await refused).message, /closed before the source ended/)
       if (name === 'insertMany') assertClosed()
       await using again = await open(location)
       assert.is(await again.countDocuments(), count)

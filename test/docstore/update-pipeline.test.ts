@@ -123,7 +123,7 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     await rejects(db.findOneAndReplace({}, { b: 1 }, filtered), 'FailedToParse')
     const replaceOne = { filter: {}, replacement: { b: 1 }, arrayFilters }
     const refused = await rejects(db.bulkWrite([{ replaceOne }]), 'FailedToParse')
-    assert.match(refused.message, /arrayFilters are for operators: a replacement takes none/)
+    assert.match(refused.message, /arrayFilters can only be used with update operators, not with a replacement/)
     await rejects(db.updateOne({}, [{ $set: { b: 1 } }], { let: 5 as never }), 'BadValue')
     await rejects(db.replaceOne({}, [{ $set: { b: 1 } }] as never), 'TypeMismatch')
     assert.equal(await byId(db), [{ _id: 1, a: 1 }, { _id: 2 }])

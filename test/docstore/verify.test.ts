@@ -66,9 +66,9 @@ async function nthKey(area: Sublevel, n: number): Promise<Uint8Array> {
 
 test('a missing document is reported by the index and by its _id', async () => {
   const problems = await problemsAfter(async (docs) => docs.del(await nthKey(docs, 5)))
-  assert.ok(problems.includes('default index knows document 5, which is not there'), problems.join('\n'))
-  assert.ok(problems.includes('default id 300 _ids are there for 299 documents'))
-  assert.ok(problems.includes('default document 299 documents are there, 300 were counted when they were written'))
+  assert.ok(problems.includes('default index contains document 5, which does not exist'), problems.join('\n'))
+  assert.ok(problems.includes('default id there are 300 _ids for 299 documents'))
+  assert.ok(problems.includes('default document there are 299 documents, but 300 were counted when they were written'))
 })
 
 test('a document that cannot be read is reported', async () => {
@@ -79,14 +79,14 @@ test('a document that cannot be read is reported', async () => {
 
 test('an _id that leads to another document is reported', async () => {
   const problems = await problemsAfter(async (_, ids) => ids.put(await nthKey(ids, 9), '10'))
-  assert.equal(problems, ['default id the _id of document 9 leads to document 10'])
+  assert.equal(problems, ['default id the _id of document 9 points to document 10'])
 })
 
 test('if another document is stored in its place, the index denies it by its own fields', async () => {
   const problems = await problemsAfter(async (docs) =>
     docs.put(await nthKey(docs, 11), '{"_id":11,"n":4,"text":"swapped"}')
   )
-  assert.ok(problems.includes('default index denies document 11, asked for its own text'), problems.join('\n'))
+  assert.ok(problems.includes('default index does not find document 11 by its own text'), problems.join('\n'))
 })
 
 /** Like problemsAfter(), for a database with three declared indexes, whose entries are damaged by hand. */
@@ -125,8 +125,8 @@ interface Entries {
 test('a missing entry of a declared index is reported, and so is a surplus one', async () => {
   const gone = await problemsOfEntries(async ({ n_1 }) => n_1?.del((await n_1.keys().all())[0] as Uint8Array))
   assert.equal(gone, [
-    "the declared index 'n_1' has no entry of document 0",
-    "the declared index 'n_1' has 257 entries, where the documents have 258"
+    "the declared index 'n_1' has no entry for document 0",
+    "the declared index 'n_1' has 257 entries, but the documents need 258"
   ])
   const more = await problemsOfEntries(async (entries) => {
     const { tags_1_n_1: both } = entries
@@ -134,7 +134,7 @@ test('a missing entry of a declared index is reported, and so is a surplus one',
     await both?.put(new Uint8Array([...first.subarray(0, -1), 255]), new Uint8Array())
   })
   assert.is(more.length, 1)
-  assert.is(more[0], "the declared index 'tags_1_n_1' has 345 entries, where the documents have 344")
+  assert.is(more[0], "the declared index 'tags_1_n_1' has 345 entries, but the documents need 344")
 })
 
 test('an entry of a unique index that leads to another document is reported', async () => {
@@ -143,7 +143,7 @@ test('an entry of a unique index that leads to another document is reported', as
     const [first = new Uint8Array()] = (await texts?.keys().all()) ?? []
     await texts?.put(first, new Uint8Array([0, 0, 0, 0, 0, 0, 0, 7]))
   })
-  assert.equal(problems, ["the declared index 'text_-1' leads to document 7 instead of 99"])
+  assert.equal(problems, ["the declared index 'text_-1' points to document 7 instead of 99"])
 })
 
 test('a declared index whose record of arrays is wrong is reported', async () => {
@@ -164,7 +164,7 @@ test('a declared index whose record of arrays is wrong is reported', async () =>
   const { problems } = await db.verify()
   assert.equal(
     problems.map(({ what }) => what),
-    ["the declared index 'tags_1' does not know of the arrays of document 0"]
+    ["the declared index 'tags_1' has no record of the arrays in document 0"]
   )
   await db.close()
 })

@@ -71,10 +71,10 @@ test('dumpFile() prints a log', async () => {
   log.close()
   assert.equal(dump(fileSystem, '000012.wal'), [
     'log 12, 231 bytes',
-    'record at 0: 21 bytes, 0 synced before',
+    'record at 0: 21 bytes, synced up to 0',
     '  "a" @5 = "1"',
     '  "bc" @6 deleted',
-    'record at 45: 162 bytes, 45 synced before',
+    'record at 45: 162 bytes, synced up to 45',
     `  "" @7 = "${'x'.repeat(64)}"… (130 bytes)`,
     '  "k" @8 = ""'
   ])
@@ -97,14 +97,14 @@ test('dumpFile() prints a manifest', async () => {
   manifest.close()
   assert.equal(dump(fileSystem, 'MANIFEST-000002'), [
     'manifest 2, 121 bytes',
-    'record at 0: 73 bytes, 0 synced before',
+    'record at 0: 73 bytes, synced up to 0',
     '  format 1',
     '  keys in bytewise order',
     '  extractor petaldb.json, version 1',
     '  logs from 4 on',
     '  last sequence 99',
     '  next file 20',
-    '  level 1, partition "!a!": goes on at "!a!k"',
+    '  level 1, partition "!a!": compaction continues at "!a!k"',
     '  level 0: + table 9, 109 bytes, "a" to "z"',
     '    10 entries, 1 tombstone, sequences 90 to 99',
     '  level 1: + table 3, 103 bytes, "b" to "c"',
@@ -122,7 +122,7 @@ test('dumpFile() describes the value filters of a table', async () => {
   const { fileSystem } = await filledStore(valueOptions)
   const text = dump(fileSystem, namesOf(fileSystem, /\.sst$/)[0] ?? '').join('\n')
   assert.match(text, /section values, \d+ bytes\n {2}extractor petaldb.json, version 1: \d+ pairs/)
-  assert.match(text, /filter of 4096 bits, \d+ of them set, 4 per pair\n {2}zones of n\n/)
+  assert.match(text, /filter of 4096 bits, \d+ of them set, 4 hashes per pair\n {2}zones of n\n/)
 })
 
 test('dumpFile() prints damage in its place, and everything intact around it', () => {
@@ -138,7 +138,7 @@ test('dumpFile() prints damage in its place, and everything intact around it', (
   const whole = dump(headless, '000007.sst')
   flip(headless, '000007.sst', -1)
   const found = dump(headless, '000007.sst')
-  assert.match(found[1] ?? '', /^! Corruption in .* not the end of a table/)
+  assert.match(found[1] ?? '', /^! Corruption in .* not a table footer/)
   assert.equal(found.slice(2), whole.slice(5))
 })
 
@@ -152,7 +152,7 @@ test('dumpFile() prints a torn log and an undecodable manifest as far as possibl
   truncate(fileSystem, log, Number(end) - 1)
   const torn = dump(fileSystem, log)
   assert.equal(torn.slice(1, -1), sound.slice(1, -2))
-  assert.match(torn.at(-1) ?? '', /^end at \d+, in front of \d+ bytes: torn/)
+  assert.match(torn.at(-1) ?? '', /^end at \d+, followed by \d+ bytes: a torn record/)
   const manifest = namesOf(fileSystem, /^MANIFEST/)[0] ?? ''
   flip(fileSystem, manifest, 40)
   assert.match(dump(fileSystem, manifest)[1] ?? '', /^! Corruption in .*MANIFEST/)

@@ -130,7 +130,7 @@ test('damage in one of several logs loses the rest of that log, but not the next
   assert.ok(report.movedFiles.includes(first))
   assert.ok(report.loggedOperations > 0)
   assert.ok(
-    report.lost.some(({ what }) => /the batches before it, from sequence 1/.test(what)),
+    report.lost.some(({ what }) => /the batches before this log, from sequence 1/.test(what)),
     JSON.stringify(report.lost)
   )
   await assertSound(crashed)

@@ -168,9 +168,9 @@ function rewriteSection(fileSystem: MemoryFileSystem, name: string, section: str
 }
 
 for (const [section, kind, expected, from] of [
-  ['table.key-filter', 'key-filter', /the key filter denies \d+ keys/, 6],
-  ['values.filter', 'values', /the value filter denies \d+ pairs/, 0],
-  ['values.blocks', 'values', /the filter of block \d+ denies pairs/, 12]
+  ['table.key-filter', 'key-filter', /the key filter does not contain \d+ keys of the table/, 6],
+  ['values.filter', 'values', /the value filter does not contain \d+ pairs of the table/, 0],
+  ['values.blocks', 'values', /the filter of block \d+ does not contain all its pairs/, 12]
 ] as const) {
   test(`verify() notices that ${section} denies existing entries`, async () => {
     const options = { ...valueOptions, compression: false }
@@ -201,7 +201,7 @@ test('verify() notices zones that leave out existing values', async () => {
     }
   }, options)
   assert.ok(
-    problems.some(({ what }) => /the zones of block \d+ leave out/.test(what)),
+    problems.some(({ what }) => /the zones of block \d+ do not cover/.test(what)),
     JSON.stringify(problems.slice(0, 3))
   )
 })
@@ -216,8 +216,8 @@ test('verify() notices a filter index that leaves out a table', async () => {
   const candidates = values.candidates.bind(values)
   values.candidates = (view, positions) => candidates(view, positions).slice(1)
   const { problems } = await verify({ engine, values })
-  assert.ok(problems.some(({ kind, what }) => kind === 'filter-index' && /does not know table/.test(what)))
-  assert.ok(problems.some(({ kind, what }) => kind === 'filter-index' && /leaves the table out/.test(what)))
+  assert.ok(problems.some(({ kind, what }) => kind === 'filter-index' && /does not contain table/.test(what)))
+  assert.ok(problems.some(({ kind, what }) => kind === 'filter-index' && /excludes the table/.test(what)))
   await engine.close()
 })
 
@@ -238,13 +238,13 @@ test('checkLevels() finds tables that overlap or are in the wrong place', () => 
     '/db/000002.sst: level 1: it overlaps table 1'
   ])
   assert.equal(found([[], [tableOf(1, 'b', 'c'), tableOf(2, 'a', 'a')]]), [
-    '/db/000002.sst: level 1: it stands behind table 1'
+    '/db/000002.sst: level 1: it is out of order after table 1'
   ])
   assert.equal(found([[tableOf(1, 'a', 'z'), tableOf(2, 'a', 'z')]]), [
-    '/db/000002.sst: level 0: it stands behind table 1'
+    '/db/000002.sst: level 0: it is out of order after table 1'
   ])
   assert.equal(found([[tableOf(1, 'a', 'b')], [tableOf(1, 'a', 'b')]]), [
-    '/db/000001.sst: level 1: it is in level 0, too'
+    '/db/000001.sst: level 1: it is also in level 0'
   ])
   assert.equal(found([[tableOf(1, 'b', 'a')]]).length, 1)
 })
@@ -261,7 +261,7 @@ test('checkShadowing() finds a version that is hidden by an older one', async ()
     for (const _ of checkShadowing(places, new Set(), fileSystem, directory, problems));
     return problems.problems.map(({ path, what }) => `${path}: ${what}`)
   }
-  const expected = ['/db/000001.sst: a version of sequence 5 hides sequence 9 of the same key in /db/000002.sst']
+  const expected = ['/db/000001.sst: a version with sequence 5 hides sequence 9 of the same key in /db/000002.sst']
   assert.equal(check([[upper], [lower]]), [])
   assert.equal(check([[lower], [upper]]), expected)
   assert.equal(check([[lower, upper]]), expected)

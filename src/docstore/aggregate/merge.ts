@@ -34,5 +34,9 @@ function assertUnique(declared: readonly IndexDefinition[], on: Merge['on'], pla
   )
   if (isThere) return
   const named = on.map((path) => `'${path}'`).join(' and ')
-  throw stageError('BadValue', place, `documents are matched on ${named}, which needs a unique index on exactly that`)
+  throw stageError(
+    'BadValue',
+    place,
+    `matching documents by ${named} needs a unique index on exactly ${on.length === 1 ? 'this field' : 'these fields'}`
+  )
 }

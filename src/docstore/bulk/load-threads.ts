@@ -52,7 +52,7 @@ class LoadThread {
     })
     worker.on('exit', (code) => {
       onEnd(this)
-      this.#settle()?.reject(cause ?? new Error(`A thread of an import has ended with code ${code}`))
+      this.#settle()?.reject(cause ?? new Error(`A thread of an import exited with code ${code}`))
     })
     worker.unref()
   }

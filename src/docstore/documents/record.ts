@@ -50,7 +50,8 @@ export function decodeRecord(text: string): Document {
       case objectIdMarkByte: {
         const document = JSON.parse(text.slice(1)) as Document
         const hex = document._id
-        if (typeof hex !== 'string') throw new PetalError('FailedToParse', `No ObjectId in ${typeNames[typeOf(hex)]}`)
+        if (typeof hex !== 'string')
+          throw new PetalError('FailedToParse', `Expected the digits of an ObjectId, got ${typeNames[typeOf(hex)]}`)
         // Assigning to an existing key keeps its position.
         document._id = new ObjectId(hex)
         return document
@@ -58,7 +59,7 @@ export function decodeRecord(text: string): Document {
       case wrappedMarkByte: {
         const document = unwrap(JSON.parse(text.slice(1)))
         if (typeOf(document) === Type.object) return document as Document
-        throw new PetalError('FailedToParse', `A record holds a document, not ${typeNames[typeOf(document)]}`)
+        throw new PetalError('FailedToParse', `A record must hold a document, not ${typeNames[typeOf(document)]}`)
       }
     }
   } catch (cause) {
@@ -110,7 +111,11 @@ export function isSameDocument(encoded: string, stored: string): boolean {
 
 function corrupt(text: string, cause?: unknown): PetalError {
   const start = JSON.stringify(text.slice(0, 20))
-  return new PetalError('DataCorruption', `A stored document is damaged: ${text.length} characters from ${start}`, {
-    cause
-  })
+  return new PetalError(
+    'DataCorruption',
+    `A stored document is damaged: ${text.length} characters beginning with ${start}`,
+    {
+      cause
+    }
+  )
 }

@@ -31,7 +31,7 @@ export function assignId(document: Document, id: number): void {
   try {
     document._id = id
   } catch (cause) {
-    const why = 'A document that is frozen needs an _id of its own in a collection that counts them'
+    const why = 'A frozen document needs its own _id in a collection that generates integer ids'
     throw new PetalError('BadValue', why, { cause, details: { path: '_id' } })
   }
 }
@@ -82,7 +82,7 @@ export function assertStorable(bytes: number): void {
   if (bytes <= maxDocumentBytes) return
   throw new PetalError(
     'DocumentTooLarge',
-    `The document has ${bytes} bytes as a record; at most ${maxDocumentBytes} can be stored`,
+    `The document has ${bytes} bytes when encoded; the maximum is ${maxDocumentBytes}`,
     { details: { bytes, maxBytes: maxDocumentBytes } }
   )
 }

@@ -64,7 +64,7 @@ export function assertSameIds(name: string, stored: ReversibleHeader | undefined
   const wanted = asked === 'table' ? undefined : asked
   throw new PetalError(
     'InvalidOptions',
-    `The collection '${name}' was made with ids: ${is(stored)}, and is opened with ids: ${is(wanted)}`,
+    `The collection '${name}' was created with ids: ${is(stored)}, but opened with ids: ${is(wanted)}`,
     { details: { option: 'ids', stored: stored ?? 'table', asked: wanted ?? 'table' } }
   )
 }
@@ -75,7 +75,7 @@ export function idsOf(name: string, header: ReversibleHeader | undefined): Rever
   const { codec, from, to, key } = header
   const isSound = codec === 'reversible' && from < to && to - from <= maxDomain && key?.length === 2
   if (isSound) return new ReversibleIds(header)
-  throw new PetalError('DataCorruption', `The catalog's record of the ids of '${name}' is damaged`, {
+  throw new PetalError('DataCorruption', `The catalog record for the ids of '${name}' is damaged`, {
     details: { header }
   })
 }

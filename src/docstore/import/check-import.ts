@@ -37,7 +37,7 @@ const knownImportOptions = {
 
 /** @param example an expression that yields bytes, suggested if a string was given */
 export function notBytes(wanted: string, value: unknown, example: string): PetalError {
-  const advice = typeof value === 'string' ? `; ${example} gives them` : ''
+  const advice = typeof value === 'string' ? `; use ${example}` : ''
   return new PetalError('BadValue', `importLines takes ${wanted}, got ${typeof value}${advice}`)
 }
 

@@ -136,5 +136,5 @@ function bytesOf(source: LineSource): number | undefined {
 /** @throws PetalError BadValue */
 function assertBytes(chunk: unknown): void {
   if (chunk instanceof Uint8Array) return
-  throw notBytes('chunks of bytes', chunk, 'createReadStream(path) without an encoding, or Buffer.from(text),')
+  throw notBytes('chunks of bytes', chunk, 'createReadStream(path) without an encoding, or Buffer.from(text)')
 }

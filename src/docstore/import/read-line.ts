@@ -29,7 +29,7 @@ export class BadLine extends PetalError {
 /** Returns undefined for a blank line. */
 export function readLine(line: Line): JsonRecord | Document | BadLine | undefined {
   if (line.kind === 'tooLong') {
-    return new BadLine(line.number, `${mebibytes(line.length)} of JSON; at most ${mebibytes(maxLineBytes)} are read`)
+    return new BadLine(line.number, `${mebibytes(line.length)} of JSON; the maximum is ${mebibytes(maxLineBytes)}`)
   }
   const { bytes, number } = line
   if (isBlank(bytes)) return undefined

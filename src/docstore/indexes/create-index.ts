@@ -189,7 +189,7 @@ function findMatching(
     const isNamesake = definition.name === wanted.name
     if (!isSame && !isNamesake) continue
     if (!isSame) {
-      const what = `The index '${wanted.name}' is there with other fields`
+      const what = `The index '${wanted.name}' already exists with different fields`
       throw indexConflict('IndexKeySpecsConflict', what)
     }
     const isAlike =
@@ -197,7 +197,7 @@ function findMatching(
       definition.sparse === wanted.sparse &&
       definition.expireAfterSeconds === wanted.expireAfterSeconds
     if (!isNamesake || !isAlike) {
-      const what = `An index with the same fields is there: '${definition.name}', with another name or other options`
+      const what = `An index with the same fields already exists: '${definition.name}', with a different name or different options`
       throw indexConflict('IndexOptionsConflict', what)
     }
     return index

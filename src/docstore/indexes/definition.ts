@@ -111,9 +111,9 @@ export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<Ind
   if (typeof unique !== 'boolean') throw badOption('unique', 'a boolean', unique)
   if (typeof sparse !== 'boolean') throw badOption('sparse', 'a boolean', sparse)
   if (typeof background !== 'boolean') throw badOption('background', 'a boolean', background)
-  if (typeof name !== 'string' || name === '') throw badOption('name', 'a text that is not empty', name)
+  if (typeof name !== 'string' || name === '') throw badOption('name', 'a non-empty string', name)
   if (name === '_id_' || name === 'scan' || name === 'index') {
-    throw new PetalError('BadValue', `An index cannot be called '${name}'`, { details: { option: 'name' } })
+    throw new PetalError('BadValue', `An index cannot be named '${name}'`, { details: { option: 'name' } })
   }
   const { expireAfterSeconds } = options
   if (expireAfterSeconds === undefined) return { name, fields, unique, sparse }
@@ -124,7 +124,7 @@ export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<Ind
 /** @throws as checkIndex(), before any index is built */
 export function checkIndexes(indexes: readonly IndexToCreate[]): void {
   if (!Array.isArray(indexes) || indexes.length === 0) {
-    const got = Array.isArray(indexes) ? 'an empty one' : shown(indexes)
+    const got = Array.isArray(indexes) ? 'an empty array' : shown(indexes)
     throw new PetalError(
       'BadValue',
       `createIndexes takes an array of indexes such as { key: { email: 1 } }, got ${got}`
@@ -161,12 +161,14 @@ export function parseFields(spec: unknown): readonly IndexField[] {
   for (const [path, direction] of entriesOf(spec)) {
     const field = { path: checkPath(path), direction: checkDirection(path, direction) }
     if (fields.some((other) => other.path === field.path)) {
-      throw new PetalError('BadValue', `The index names '${field.path}' twice`, { details: { path: field.path } })
+      throw new PetalError('BadValue', `The field '${field.path}' occurs twice in the index`, {
+        details: { path: field.path }
+      })
     }
     fields.push(field)
   }
   if (fields.length > 0 && fields.length <= maxFields) return fields
-  throw new PetalError('BadValue', `An index has 1 to ${maxFields} fields, got ${fields.length}`)
+  throw new PetalError('BadValue', `An index must have 1 to ${maxFields} fields, got ${fields.length}`)
 }
 
 function checkExpiry(fields: readonly IndexField[], seconds: unknown): void {
@@ -175,7 +177,7 @@ function checkExpiry(fields: readonly IndexField[], seconds: unknown): void {
     throw cannotExpire(`takes 0 to ${maxExpireAfterSeconds} seconds, got ${seconds}`)
   }
   const [{ path } = { path: '' }, ...others] = fields
-  if (others.length > 0) throw cannotExpire('has a single field; compound indexes do not support it')
+  if (others.length > 0) throw cannotExpire('must have a single field; compound indexes do not support it')
   if (path === '_id') {
     const problem = "The field 'expireAfterSeconds' is not valid for an index of '_id'"
     throw new PetalError('InvalidIndexSpecificationOption', problem, {
@@ -183,7 +185,7 @@ function checkExpiry(fields: readonly IndexField[], seconds: unknown): void {
     })
   }
   // Such a path has no ranges in an index, so every sweep would read all of it.
-  if (splitPath(path).some(isDigits)) throw cannotExpire(`does not look at positions of arrays, as in '${path}'`)
+  if (splitPath(path).some(isDigits)) throw cannotExpire(`cannot have array positions in its path, as in '${path}'`)
 }
 
 function defaultName(fields: readonly IndexField[]): string {
@@ -195,7 +197,7 @@ function entriesOf(spec: unknown): Iterable<readonly [unknown, unknown]> {
   if (spec instanceof Map) return spec
   if (Array.isArray(spec)) return spec.map((entry) => (Array.isArray(entry) ? [entry[0], entry[1]] : [entry, 1]))
   if (typeOf(spec) === Type.object) return Object.entries(spec as Document)
-  throw new PetalError('BadValue', `An index is told by an object, a Map, an array or a path, not ${nameOf(spec)}`)
+  throw new PetalError('BadValue', `An index is specified by an object, a Map, an array or a path, not ${nameOf(spec)}`)
 }
 
 function checkPath(path: unknown): string {
@@ -203,15 +205,19 @@ function checkPath(path: unknown): string {
   const components = splitPath(path)
   const isRefused = components.some((component) => component === '' || component.startsWith('$'))
   if (!isRefused && !components.includes('__proto__')) return path
-  throw new PetalError('BadValue', `'${path}' is no path that can be indexed`, { details: { path } })
+  throw new PetalError('BadValue', `The path '${path}' cannot be indexed`, { details: { path } })
 }
 
 function checkDirection(path: unknown, direction: unknown): 1 | -1 {
   if (direction === 1 || direction === -1) return direction
   if (typeof direction === 'string') {
-    throw new PetalError('CommandNotSupported', `There are no indexes of kind '${direction}', at '${String(path)}'`, {
-      details: { path }
-    })
+    throw new PetalError(
+      'CommandNotSupported',
+      `Indexes of type '${direction}' are not supported, at '${String(path)}'`,
+      {
+        details: { path }
+      }
+    )
   }
   throw new PetalError('BadValue', `The direction of '${String(path)}' must be 1 or -1`, { details: { path } })
 }

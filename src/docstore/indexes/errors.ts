@@ -16,7 +16,7 @@ export function duplicateEntry(collection: string, definition: IndexDefinition, 
 export function parallelArrays(definition: Pick<IndexDefinition, 'name'>, path: string): PetalError {
   return new PetalError(
     'CannotIndexParallelArrays',
-    `The index '${definition.name}' cannot hold parallel arrays: '${path}' leads through a second one`,
+    `The index '${definition.name}' cannot contain parallel arrays: '${path}' traverses a second one`,
     { details: { index: definition.name, path } }
   )
 }

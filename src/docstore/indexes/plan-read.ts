@@ -28,7 +28,7 @@ export function declaredRead(collection: OpenCollection, find: CompiledFind): In
   const index = declared.findReadable(hint)
   if (index === undefined) throw badHint('there is no such index')
   const choice = forceAccess(index, constraints, order)
-  if (choice === undefined) throw badHint('it is sparse and may not hold every match')
+  if (choice === undefined) throw badHint('it is sparse and may not contain every match')
   return { ...base, choice }
 }
 
@@ -37,5 +37,7 @@ function isAboutIds({ namesId }: CompiledFilter, order: readonly SortField[]): b
 }
 
 function badHint(why: string): PetalError {
-  return new PetalError('BadValue', `The index that hint names cannot be used: ${why}`, { details: { option: 'hint' } })
+  return new PetalError('BadValue', `The index specified by hint cannot be used: ${why}`, {
+    details: { option: 'hint' }
+  })
 }

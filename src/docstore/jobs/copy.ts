@@ -65,7 +65,7 @@ export async function copyDatabase(
   assertPath('copyDatabase()', target)
   const { store = 'lsm', signal } = options
   if (!['lsm', 'level'].includes(store)) {
-    throw new PetalError('BadValue', `A copy is kept by the engine lsm or level, not ${shown(store)}`)
+    throw new PetalError('BadValue', `The store of a copy must be 'lsm' or 'level', not ${shown(store)}`)
   }
   throwIfAborted(signal)
   const { collections } = await source.stats()
@@ -96,7 +96,7 @@ function isDatabase(value: unknown): value is Database<object> {
 async function copyInto(source: Database<object>, target: Database<object>, options: CopyOptions): Promise<CopyResult> {
   const { collections, documents: totalDocuments } = await source.stats()
   if ((await target.stats()).documents > 0) {
-    throw new PetalError('IllegalOperation', 'A database is copied into an empty one only')
+    throw new PetalError('IllegalOperation', 'A database can only be copied into an empty one')
   }
   let documents = 0
   for (const { name, documents: count, documentBytes, index, ids } of collections) {
@@ -158,7 +158,10 @@ class CollectionCopy {
   async check(): Promise<number> {
     const count = await this.#target.countDocuments()
     if (count === this.#documents) return count
-    throw new PetalError('DataCorruption', `${this.#documents} documents of a collection were read, ${count} arrived`)
+    throw new PetalError(
+      'DataCorruption',
+      `${this.#documents} documents of a collection were read, but its copy has ${count}`
+    )
   }
 
   async #insert(batch: readonly Document[]): Promise<void> {

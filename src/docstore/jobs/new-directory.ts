@@ -36,11 +36,11 @@ export function newDirectoryFailed(location: string, signal: AbortSignal | undef
   const { cause } = error as { readonly cause?: unknown }
   const database = databaseAbove(error) ?? databaseAbove(cause)
   if (database !== undefined) {
-    const message = `${location} lies within the database at ${database}; a copy needs a directory of its own, outside of it`
+    const message = `${location} is inside the database at ${database}; a copy needs its own directory outside it`
     return new PetalError('BadValue', message, { cause: error, details: { location, database } })
   }
   if (isTaken(error) || isTaken(cause)) {
-    const message = `${location} is there already; this makes a new database, under a new name or in an empty directory`
+    const message = `${location} already exists; the new database needs a new name or an empty directory`
     return new PetalError('DatabaseExists', message, { cause: error, details: { location } })
   }
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }

@@ -87,7 +87,7 @@ async function rebuild(
   closing: AbortSignal
 ): Promise<RebuildResult> {
   if (index.beginRebuild === undefined) {
-    throw new PetalError('IllegalOperation', 'A collection without an index has none to build again')
+    throw new PetalError('IllegalOperation', 'A collection without an index has nothing to rebuild')
   }
   throwIfAborted(signal)
   const started = performance.now()
@@ -107,7 +107,7 @@ async function rebuild(
   } catch (error) {
     throw reporter.failure(() => {
       if (!(error instanceof AbortedError)) return commitFailed(error)
-      return signal?.aborted === true ? error : notOpen('The database, or the collection,')
+      return signal?.aborted === true ? error : notOpen('The database or the collection')
     })
   } finally {
     await begun.end()

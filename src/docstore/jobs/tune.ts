@@ -72,7 +72,7 @@ export async function tuneCollection(collection: OpenCollection, options: TuneOp
   if (documents.length < minTuneDocuments) {
     throw new PetalError(
       'IllegalOperation',
-      `An index can be tuned from ${minTuneDocuments} documents on; the collection has ${documents.length}`
+      `Tuning an index needs at least ${minTuneDocuments} documents; the collection has ${documents.length}`
     )
   }
   const bytesPerDocument = budgetBytes === undefined ? undefined : budgetBytes / count
@@ -113,7 +113,7 @@ async function sampleOf(collection: OpenCollection, size: number, control: Contr
 /** Merges filters with equal bounds into one query, and drops filters that do not consult the index. */
 function queriesOf(queries: Iterable<Filter> | ReadonlyMap<Filter, number>): TuneQuery[] {
   if (typeof queries !== 'object' || queries === null || !(Symbol.iterator in queries)) {
-    throw invalidOption('queries', 'a list of filters, or a Map', queries)
+    throw invalidOption('queries', 'an iterable of filters or a Map', queries)
   }
   const pairs: Iterable<readonly [Filter, number]> =
     queries instanceof Map ? queries : Array.from(queries as Iterable<Filter>, (filter) => [filter, 1] as const)

@@ -37,7 +37,7 @@ export class DeclaredCheck {
     const { definition, area } = this.#index
     const had = this.#entriesOf(ordinal, document)
     if (had === undefined) return
-    if ((had.arrays & ~this.#index.arrays) !== 0) this.#report(`does not know of the arrays of document ${ordinal}`)
+    if ((had.arrays & ~this.#index.arrays) !== 0) this.#report(`has no record of the arrays in document ${ordinal}`)
     for (const { key } of had.entries) {
       this.#keys.push(area.key(definition.unique ? key : withOrdinal(key, ordinal)))
       this.#ordinals.push(ordinal)
@@ -58,10 +58,10 @@ export class DeclaredCheck {
       for (let i = 0; i < run.length; i++) {
         const value = values[i]
         const ordinal = ordinals[from + i]!
-        if (value === undefined) this.#report(`has no entry of document ${ordinal}`)
+        if (value === undefined) this.#report(`has no entry for document ${ordinal}`)
         else if (unique) {
           const led = this.#index.ordinalOf(nothing, value)
-          if (led !== ordinal) this.#report(`leads to document ${led} instead of ${ordinal}`)
+          if (led !== ordinal) this.#report(`points to document ${led} instead of ${ordinal}`)
         }
       }
     }
@@ -83,7 +83,7 @@ export class DeclaredCheck {
     } finally {
       this.#view.closeReader(iterator)
     }
-    if (count !== this.#expected) this.#report(`has ${count} entries, where the documents have ${this.#expected}`)
+    if (count !== this.#expected) this.#report(`has ${count} entries, but the documents need ${this.#expected}`)
   }
 
   #entriesOf(ordinal: number, document: Document): DocumentEntries | undefined {
@@ -91,7 +91,7 @@ export class DeclaredCheck {
       return this.#index.entriesOf(document)
     } catch (error) {
       if (!(error instanceof PetalError)) throw error
-      this.#report(`cannot hold document ${ordinal}: ${error.message}`)
+      this.#report(`cannot index document ${ordinal}: ${error.message}`)
       return undefined
     }
   }

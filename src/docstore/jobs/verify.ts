@@ -189,7 +189,8 @@ class CollectionCheck {
             const ordinal = reader.ordinalOf(key)
             for (; live.done !== true && live.value < ordinal; live = await known.next())
               this.#reportMissing(live.value)
-            if (live.done === true || live.value !== ordinal) this.#report('index', `does not know document ${ordinal}`)
+            if (live.done === true || live.value !== ordinal)
+              this.#report('index', `does not contain document ${ordinal}`)
             else live = await known.next()
             const document = this.#decode(ordinal, record)
             if (document === undefined) continue
@@ -215,7 +216,7 @@ class CollectionCheck {
     if (this.#documents !== this.#total) {
       this.#report(
         'document',
-        `${this.#documents} documents are there, ${this.#total} were counted when they were written`
+        `there are ${this.#documents} documents, but ${this.#total} were counted when they were written`
       )
     }
     return this.#documents
@@ -240,7 +241,7 @@ class CollectionCheck {
     ordinals.forEach((ordinal, i) => {
       if (found[i] === ordinal) return
       const instead = found[i] === undefined ? 'to no document' : `to document ${found[i]}`
-      this.#report('id', `the _id of document ${ordinal} leads ${instead}`)
+      this.#report('id', `the _id of document ${ordinal} points ${instead}`)
     })
   }
 
@@ -252,7 +253,7 @@ class CollectionCheck {
       if (ordinal < view.limit) count++
       await this.#pauseIfDue()
     }
-    if (count !== this.#documents) this.#report('id', `${count} _ids are there for ${this.#documents} documents`)
+    if (count !== this.#documents) this.#report('id', `there are ${count} _ids for ${this.#documents} documents`)
   }
 
   /** Looks up a document by its own fields. */
@@ -265,7 +266,7 @@ class CollectionCheck {
         const candidates = await view.index.evaluate(i, all)
         if (ordinal < candidates.firstOrdinal || ordinal >= candidates.endOrdinal) continue
         if (!(await view.index.evaluate(i, bounds)).has(ordinal)) {
-          this.#report('index', `denies document ${ordinal}, asked for its own ${key}`)
+          this.#report('index', `does not find document ${ordinal} by its own ${key}`)
         }
         break
       }
@@ -283,7 +284,7 @@ class CollectionCheck {
   }
 
   #reportMissing(ordinal: number): void {
-    this.#report('index', `knows document ${ordinal}, which is not there`)
+    this.#report('index', `contains document ${ordinal}, which does not exist`)
   }
 
   #report(kind: string, what: string): void {

@@ -179,6 +179,6 @@ class CachedMatch implements Match {
   get record(): string {
     const record = this.#records.record(this.ordinal)
     if (record !== undefined) return record
-    throw new PetalError('DataCorruption', `The document of ordinal ${this.ordinal} is gone`)
+    throw new PetalError('DataCorruption', `The document with ordinal ${this.ordinal} is missing`)
   }
 }

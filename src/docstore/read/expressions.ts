@@ -60,11 +60,11 @@ export function expressionsOf(options: Pick<ReadOptions, 'let'>, order?: StringO
   const values: unknown = options.let ?? {}
   if (!isPlainObject(values)) throw badLet(`takes an object, not ${describeType(values)}`)
   const bad = Object.keys(values).find((name) => !isVariableName(name))
-  if (bad !== undefined) throw badLet(`names variables that begin with a small letter, not '${bad}'`)
+  if (bad !== undefined) throw badLet(`variables must begin with a lower-case letter, got '${bad}'`)
   try {
     return new Expressions(sanitizeFilter(values), order)
   } catch (error) {
-    throw error instanceof PetalError ? badLet(`cannot be taken: ${error.message}`) : error
+    throw error instanceof PetalError ? badLet(`is invalid: ${error.message}`) : error
   }
 }
 

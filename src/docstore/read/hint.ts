@@ -21,5 +21,5 @@ export function parseHint(hint: unknown): Hint {
   if (!isPlainObject(hint) || !Object.hasOwn(hint, '$natural')) return { value: hint, natural: undefined }
   const natural = directionOf(hint.$natural)
   if (natural !== undefined && Object.keys(hint).length === 1) return { value: 'scan', natural }
-  throw badOption('hint', "'scan', which is also { $natural: 1 } or { $natural: -1 },", hint)
+  throw badOption('hint', "'scan', an index, { $natural: 1 } or { $natural: -1 }", hint)
 }

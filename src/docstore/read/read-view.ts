@@ -114,7 +114,7 @@ export class ReadView {
 
   /** @throws PetalError DatabaseNotOpen if the database was closed during the read */
   assertOpen(): void {
-    if (!this.#isOpen) throw notOpen('The database, or the collection,')
+    if (!this.#isOpen) throw notOpen('The database or the collection')
   }
 
   close(): void {

@@ -154,12 +154,12 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
 
   protected assertNew(): void {
     if (this.#phase === 'new') return
-    throw new PetalError('IllegalOperation', 'A cursor cannot be changed after its first pull; clone() it')
+    throw new PetalError('IllegalOperation', 'A cursor cannot be changed once iteration has started; use clone()')
   }
 
   #assertRunnable(): void {
     if (!this.closed) return
-    throw new PetalError('CursorNotFound', 'The cursor is used up or closed; clone() it to run again')
+    throw new PetalError('CursorNotFound', 'The cursor is exhausted or closed; use clone() to run it again')
   }
 
   /** A document is buffered, and no earlier call is waiting for one. */

@@ -76,5 +76,5 @@ export function parse(key: string, text: string): Readonly<Record<string, unknow
   } catch {
     // Reported below, like any other damage.
   }
-  throw new PetalError('DataCorruption', `The catalog's record '${key}' is damaged`, { details: { key } })
+  throw new PetalError('DataCorruption', `The catalog record '${key}' is damaged`, { details: { key } })
 }

@@ -12,26 +12,27 @@ const urlPattern = /^([a-z][a-z\d+.-]+):\/\//i
 export function assertPath(call: string, location: unknown): asserts location is string {
   const refused = (got: string): PetalError =>
     new PetalError('BadValue', `${call} takes the path of a directory, got ${got}`)
-  if (location instanceof URL) throw refused('a URL; fileURLToPath() of node:url makes a path of it')
+  if (location instanceof URL) throw refused('a URL; fileURLToPath() of node:url converts it to a path')
   if (typeof location !== 'string') throw refused(shown(location))
   if (location === '') throw refused('an empty string')
-  if (location === ':memory:') throw refused("':memory:'; { store: 'memory' } of open() keeps a database in memory")
+  if (location === ':memory:')
+    throw refused("':memory:'; to keep a database in memory, use open() with { store: 'memory' }")
   const scheme = urlPattern.exec(location)?.[1]?.toLowerCase()
-  if (scheme === 'file') throw refused('the text of a URL; open() takes it as new URL(…)')
+  if (scheme === 'file') throw refused('a URL as a string; pass it to open() as new URL(…)')
   // Only the scheme is shown: the URL may contain a password.
-  if (scheme !== undefined) throw refused(`the URL of something else, '${scheme}://…'`)
+  if (scheme !== undefined) throw refused(`a URL that is not a file URL, '${scheme}://…'`)
 }
 
 /** @throws PetalError BadValue */
 export async function pathOfUrl(url: URL): Promise<string> {
   if (url.protocol !== 'file:') {
-    throw new PetalError('BadValue', `open() takes a URL of the scheme file, got one of '${url.protocol}'`)
+    throw new PetalError('BadValue', `open() takes a file: URL, got one with '${url.protocol}'`)
   }
   // Imported on demand: without a file system, databases are opened over a store, and `node:url` may not exist.
   const { fileURLToPath } = await import('node:url')
   try {
     return fileURLToPath(url)
   } catch (cause) {
-    throw new PetalError('BadValue', `open() cannot take the URL: ${(cause as Error).message}`, { cause })
+    throw new PetalError('BadValue', `open() cannot use the URL: ${(cause as Error).message}`, { cause })
   }
 }

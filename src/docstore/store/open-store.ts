@@ -45,7 +45,10 @@ export async function openStore(location: string | URL | Store, options: OpenOpt
   const opened = typeof place === 'string' ? await openPath(place, options) : await adopt(place)
   if (opened.store.supports.explicitSnapshots !== true) {
     await opened.close()
-    throw new PetalError('CommandNotSupported', 'The store has no explicit snapshots; PetalDB needs them to read')
+    throw new PetalError(
+      'CommandNotSupported',
+      'The store does not support explicit snapshots, which PetalDB needs for reading'
+    )
   }
   return opened
 }
@@ -57,10 +60,10 @@ async function adopt(store: Store): Promise<OpenedStore> {
     typeof store.batch !== 'function' ||
     store.supports === undefined
   ) {
-    const taken = 'the path of a directory, a URL of the scheme file or an abstract-level database'
+    const taken = 'the path of a directory, a file: URL or an abstract-level database'
     throw new PetalError('BadValue', `open() takes ${taken}, got ${shown(store)}`)
   }
-  if (inUse.has(store)) throw new PetalError('DBPathInUse', 'The store already has an open database on it')
+  if (inUse.has(store)) throw new PetalError('DBPathInUse', 'The store is already in use by an open database')
   inUse.add(store)
   try {
     await store.open()
@@ -124,13 +127,9 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
       return openMarked(await createMarker(location, { store: wanted }))
     case 'ours':
       if (errorIfExists) {
-        throw new PetalError(
-          'DatabaseExists',
-          `There already is a database at ${location}, and errorIfExists is true`,
-          {
-            details: { location }
-          }
-        )
+        throw new PetalError('DatabaseExists', `A database already exists at ${location}, and errorIfExists is true`, {
+          details: { location }
+        })
       }
       return openMarked(directory.marker)
   }
@@ -198,8 +197,9 @@ async function createReader(location: string, { fileSystem }: ReadOnlyDirectory,
 }
 
 function unwritable(name: StoreName, location: string, reason: string, cause: unknown): PetalError {
-  const way = name === 'lsm' ? '{ readOnly: true } opens it' : "only databases with store 'lsm' can be opened so"
-  return new PetalError('StoreFailure', `${location} cannot be opened: it cannot be written (${reason}); ${way}`, {
+  const way =
+    name === 'lsm' ? 'open it with { readOnly: true }' : "only databases with store 'lsm' can be opened read-only"
+  return new PetalError('StoreFailure', `${location} cannot be opened: it is not writable (${reason}); ${way}`, {
     cause,
     details: { location, systemCode: reason }
   })

@@ -4,7 +4,7 @@ import { PetalError } from '../../model/errors.ts'
 export function historyLost(collection: string, maxBufferedBytes: number): PetalError {
   return new PetalError(
     'ChangeStreamHistoryLost',
-    `The consumer of a change stream over '${collection}' is behind by more than ${maxBufferedBytes} bytes: changes are lost`,
+    `The consumer of a change stream on '${collection}' fell behind by more than ${maxBufferedBytes} bytes: changes were lost`,
     { details: { collection, option: 'maxBufferedBytes', maxBufferedBytes } }
   )
 }
@@ -17,7 +17,7 @@ export function streamClosed(): PetalError {
 export function cannotResume(option: string): PetalError {
   return new PetalError(
     'CommandNotSupported',
-    `watch cannot take up earlier events, the option ${option}: change streams tell of what this process writes from the call on`,
+    `watch does not support the option ${option}: change streams only report what this process writes after the call`,
     { details: { option } }
   )
 }
@@ -25,7 +25,7 @@ export function cannotResume(option: string): PetalError {
 export function stageNotSupported(stage: string, position: number): PetalError {
   return new PetalError(
     'CommandNotSupported',
-    `The pipeline of watch has the stages $match and $project, not ${stage}, at ${position}`,
+    `The pipeline of watch only supports the stages $match and $project, not ${stage}, at ${position}`,
     { details: { stage, position } }
   )
 }

@@ -37,7 +37,7 @@ function compileStage(stage: unknown, position: number): Stage {
   const names = isPlainObject(stage) ? Object.keys(stage) : []
   const [name] = names
   if (!isPlainObject(stage) || name === undefined || names.length > 1) {
-    throw badPipeline(`has stages of one operator each, at ${position}`, { position })
+    throw badPipeline(`must have one operator per stage, at ${position}`, { position })
   }
   switch (name) {
     case '$match': {

@@ -146,7 +146,7 @@ function checkOperation(operation: unknown, index: number): void {
   }
   const model = isPlainObject(operation) ? operation[name] : undefined
   if (!isOperationName(name)) {
-    throw new PetalError('BadValue', `bulkWrite does not know the operation '${name}', at ${index}`)
+    throw new PetalError('BadValue', `bulkWrite has no operation '${name}', at ${index}`)
   }
   if (!isPlainObject(model)) {
     throw new PetalError(

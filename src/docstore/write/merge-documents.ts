@@ -149,7 +149,7 @@ class MergeRun {
         this.#inserts.push(document)
         return
       case 'fail':
-        throw new PetalError('MergeStageNoMatchingDocument', 'a document matches none that is there', {
+        throw new PetalError('MergeStageNoMatchingDocument', 'a document has no match in the target collection', {
           details: { on: this.#merge.on }
         })
     }

@@ -73,7 +73,7 @@ export function compileReplace(replacement: unknown, options: UpdateOptions): Co
 
 function assertNoArrayFilters(what: string, { arrayFilters = [] }: UpdateOptions): void {
   if (Array.isArray(arrayFilters) && arrayFilters.length === 0) return
-  throw new PetalError('FailedToParse', `arrayFilters are for operators: ${what} takes none`, {
+  throw new PetalError('FailedToParse', `arrayFilters can only be used with update operators, not with ${what}`, {
     details: { option: 'arrayFilters' }
   })
 }
@@ -134,7 +134,7 @@ export function findOneAndDeleteRequest(
 /** Writes require a filter: a variable that happens to be undefined must not change every document. */
 function required(filter: unknown): unknown {
   if (filter !== undefined && filter !== null) return filter
-  throw new PetalError('BadValue', `A write needs a filter, got ${filter}; {} stands for every document`)
+  throw new PetalError('BadValue', `A write needs a filter, got ${filter}; use {} to match every document`)
 }
 
 function oneOf(options: FindOneAndDeleteOptions): FindOptions {
@@ -150,7 +150,7 @@ function projected({ project }: CompiledFind, document: Document | undefined): D
 function assertNotPositional(projection: FindOneAndDeleteOptions['projection']): void {
   const path = positionalIn(projection ?? {})
   if (path === undefined) return
-  const problem = `The positional projection '${path}' is of the document that the filter matched: it cannot be returned 'after'`
+  const problem = `The positional projection '${path}' applies to the document that the filter matched: it cannot be used with returnDocument: 'after'`
   throw new PetalError('BadValue', problem, { details: { path } })
 }
 
@@ -173,7 +173,7 @@ function upsertSeed(
   if (hasExpression(filter)) {
     throw new PetalError(
       'BadValue',
-      '$expr says nothing of a document that is to be inserted: it cannot be with upsert',
+      '$expr is not allowed in the filter of an upsert: it does not describe a document to insert',
       {
         details: { operator: '$expr' }
       }

@@ -49,7 +49,7 @@ export class SourceEnd {
   #look(): void {
     if (this.#signal?.aborted) this.#error ??= new AbortedError(this.#signal.reason)
     else if (this.#closing.hasBegun) {
-      const message = 'The database was closed before the source had ended; what it gave until then is inserted'
+      const message = 'The database was closed before the source ended; the documents received until then were inserted'
       this.#error ??= new PetalError('DatabaseNotOpen', message)
     }
   }

@@ -186,7 +186,7 @@ export class Writer {
   #enqueue<T>(task: () => Promise<T>, mayAdd = true): Promise<T> {
     // Preserves call order: inserts called after this task must not join a group queued before it.
     this.#groups.end()
-    if (this.#isClosed) return Promise.reject(notOpen('The database, or the collection,'))
+    if (this.#isClosed) return Promise.reject(notOpen('The database or the collection'))
     return this.#queue.run(async () => {
       // Not only when the queue is empty, which may never happen.
       if (this.#isMaintenanceDue(mayAdd)) await this.#maintainExclusive()

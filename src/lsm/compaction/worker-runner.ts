@@ -112,7 +112,8 @@ class JobThread {
       this.isAlive = false
       const jobs = [...this.#pending.values()]
       this.#pending.clear()
-      for (const job of jobs) job.reject(ioError('The compaction thread has ended', cause ?? `exit code ${code}`))
+      for (const job of jobs)
+        job.reject(ioError('The compaction thread exited unexpectedly', cause ?? `exit code ${code}`))
     })
     worker.unref()
   }

@@ -203,8 +203,7 @@ export class Engine implements Moment {
    */
   async beginIngest(): Promise<Ingest> {
     if (this.#queue.failure !== undefined) throw this.#queue.failure
-    if (this.options.values !== undefined)
-      throw notSupported('Tables are not ingested by a store with the option values')
+    if (this.options.values !== undefined) throw notSupported('A store with the option values cannot ingest tables')
     return new Ingest(this)
   }
 

@@ -132,7 +132,7 @@ export class Flushes {
     let result: TableJobResult | undefined
     try {
       result = await this.#host.run(this.#plan(buffers))
-      if ((await before) === false) throw aborted('a memtable before it was not written out')
+      if ((await before) === false) throw aborted('an earlier memtable was not flushed')
       const newTables = result.tables.map((table) => ({ level: 0, table }))
       await this.#host.install({ newTables, logNumber: nextLog, lastSequence })
     } catch (error) {

@@ -75,7 +75,7 @@ function checkExistence({ createIfMissing, errorIfExists }: ResolvedOptions, loc
     !exists && !createIfMissing
       ? 'it does not exist (createIfMissing is false)'
       : exists && errorIfExists
-        ? 'it exists (errorIfExists is true)'
+        ? 'it already exists (errorIfExists is true)'
         : undefined
   if (problem !== undefined) throw ioError(`Cannot open ${location}`, new Error(problem), { path: location })
 }

@@ -119,7 +119,7 @@ export class BlockCursor implements Cursor {
       const entry = this.#entry
       this.#fillInterval(block.restartBefore(entry))
       this.#step = this.#stepEntry.indexOf(entry)
-      if (this.#step < 0) throw this.#corruption('an entry between two others')
+      if (this.#step < 0) throw this.#corruption('the current entry is not in its restart interval')
     }
     if (this.#step > 0) {
       this.#show(this.#step - 1)
@@ -215,7 +215,7 @@ export class BlockCursor implements Cursor {
         at += varintBytes(unshared)
         valueLength = readVarint(bytes, at, end)
         at += varintBytes(valueLength)
-        if (shared < 0 || unshared < 0 || valueLength < 0) throw this.#corruption('a length')
+        if (shared < 0 || unshared < 0 || valueLength < 0) throw this.#corruption('an entry has an invalid length')
       }
     }
     const metaAt = at
@@ -228,11 +228,11 @@ export class BlockCursor implements Cursor {
     if (last >= 0x80 || (last === 0 && at - metaAt > 1)) {
       meta = readVarint(bytes, metaAt, end)
       at = metaAt + varintBytes(meta)
-      if (meta < 0) throw this.#corruption('a sequence number')
+      if (meta < 0) throw this.#corruption('an entry has an invalid sequence number')
     }
     const valueStart = at + unshared
     const valueEnd = valueStart + valueLength
-    if (valueEnd > end) throw this.#corruption('an entry beyond its block')
+    if (valueEnd > end) throw this.#corruption('an entry extends beyond its block')
     const kind = (meta & 1) as EntryKind
     this.#entry = entry
     this.#shared = shared
@@ -249,7 +249,7 @@ export class BlockCursor implements Cursor {
    */
   #makeKey(prefix: Uint8Array, start: number, end: number): void {
     const shared = this.#shared
-    if (shared > end - start) throw this.#corruption('a key that shares more than there is')
+    if (shared > end - start) throw this.#corruption('a key shares more bytes than the previous key has')
     const length = shared + this.#suffixEnd - this.#suffixStart
     let at = this.#arenaUsed
     if (at + length > this.#arena.length) {

@@ -71,14 +71,15 @@ export class BlockIndex {
   constructor(bytes: Uint8Array, place: Place) {
     const count = bytes.length < 4 ? 0 : readU32(bytes, 0)
     const first = 4 + 8 * count
-    if (count === 0 || first > bytes.length) throw corruption(`an index of ${count} blocks`, place)
+    if (count === 0 || first > bytes.length)
+      throw corruption(`an index of ${count} blocks in ${bytes.length} bytes`, place)
     const offsets = new Float64Array(count + 1)
     const keys = new Uint32Array(count + 1)
     keys[0] = first
     for (let i = 0; i < count; i++) {
       offsets[i + 1] = offsets[i]! + readU32(bytes, 4 + 8 * i) + trailerBytes
       const end = first + readU32(bytes, 8 + 8 * i)
-      if (end < keys[i]! || end > bytes.length) throw corruption('a separator beyond the index', place)
+      if (end < keys[i]! || end > bytes.length) throw corruption('a separator extends beyond the index', place)
       keys[i + 1] = end
     }
     this.count = count

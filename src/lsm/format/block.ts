@@ -52,7 +52,7 @@ export class Block {
   /** Offset in `bytes` of the entry at a restart. @throws LEVEL_CORRUPTION if it is outside the entries */
   restart(index: number): number {
     const at = this.start + readU32(this.bytes, this.entriesEnd + index * 4)
-    if (at >= this.entriesEnd) throw corruption('a restart beyond the entries of its block', this.place)
+    if (at >= this.entriesEnd) throw corruption('a restart offset is beyond the entries of its block', this.place)
     return at
   }
 

@@ -53,7 +53,7 @@ export function checkTrailer(
   const expected = readU32(bytes, end + 1)
   const found = blockChecksum(bytes, start, end + 1, number, offset)
   if (found !== expected) {
-    const what = `a block has checksum ${found.toString(16)} instead of ${expected.toString(16)}`
+    const what = `checksum mismatch in a block: stored ${expected.toString(16)}, computed ${found.toString(16)}`
     throw corruption(what, { path, offset })
   }
   return bytes[end]!
@@ -94,10 +94,10 @@ export class DecompressionSpace {
  * @throws LEVEL_CORRUPTION for an unknown codec, and for a size that the payload cannot expand to
  */
 export function rawBytesOf(codec: number, bytes: Uint8Array, start: number, end: number, place: Place): number {
-  if (codec !== Codec.lz4) throw corruption(`a block of codec ${codec}`, place)
+  if (codec !== Codec.lz4) throw corruption(`a block has the unknown codec ${codec}`, place)
   const rawBytes = end - start < 4 ? 0 : readU32(bytes, start)
   if (rawBytes === 0 || rawBytes > maxRawBytes || rawBytes > (end - start) * maxRatio) {
-    throw corruption(`a block of ${end - start} bytes that claims to hold ${rawBytes}`, place)
+    throw corruption(`a block of ${end - start} bytes claims to hold ${rawBytes} bytes`, place)
   }
   return rawBytes
 }
@@ -124,11 +124,11 @@ export function decompressInto(
     const isThere = compressedBytes >= 0 && from + compressedBytes <= end
     const chunkEnd = Math.min(rawEnd, to + chunkBytes)
     if (!isThere || !decompressChunk(bytes, from, from + compressedBytes, target, to, chunkEnd)) {
-      throw corruption('a block that does not decompress', place)
+      throw corruption('a block cannot be decompressed', place)
     }
     from += compressedBytes
   }
-  if (from !== end) throw corruption('a block with bytes left over', place)
+  if (from !== end) throw corruption('a block has trailing bytes', place)
 }
 
 /**
@@ -149,6 +149,6 @@ export function decompressShared(
   const from = start + 4 + varintBytes(compressedBytes)
   const raw =
     compressedBytes >= 0 && from + compressedBytes === end ? decompressInPlace(bytes, from, end, rawBytes) : undefined
-  if (raw === undefined) throw corruption('a block that does not decompress', place)
+  if (raw === undefined) throw corruption('a block cannot be decompressed', place)
   return raw
 }

@@ -58,7 +58,7 @@ export class FieldReader {
   /** @throws LEVEL_CORRUPTION if the number is missing or not in least…most */
   number(what: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
     const value = readVarint(this.#bytes, this.#at, this.#bytes.length)
-    if (value < 0) throw this.damage(`${what} cut off or overlong at byte ${this.#at}`)
+    if (value < 0) throw this.damage(`${what} is truncated or too long at byte ${this.#at}`)
     if (value < least || value > most) throw this.damage(`${what} is ${value}, not in ${least}…${most}`)
     this.#at += varintBytes(value)
     return value
@@ -67,7 +67,7 @@ export class FieldReader {
   /** A copy with its own memory: it outlives the payload and can be sent to another thread by itself. */
   bytes(what: string): Uint8Array {
     const length = this.number(`length of ${what}`, 0, this.#bytes.length)
-    if (length > this.#bytes.length - this.#at) throw this.damage(`${what} of ${length} bytes cut off`)
+    if (length > this.#bytes.length - this.#at) throw this.damage(`${what} of ${length} bytes is truncated`)
     const start = this.#at
     this.#at += length
     return new Uint8Array(this.#bytes.subarray(start, this.#at))

@@ -54,14 +54,14 @@ export function writeFooter(target: Uint8Array, at: number, footer: Footer): voi
 export function readFooter(bytes: Uint8Array, path: string, offset: number): Footer {
   const place = { path, offset }
   if (bytes.length !== footerBytes || magic.compare(bytes, magicAt) !== 0) {
-    throw corruption('this is not the end of a table', place)
+    throw corruption('not a table footer', place)
   }
   if (crc32(bytes.subarray(0, checksumAt)) !== readU32(bytes, checksumAt)) {
-    throw corruption('the footer has another checksum', place)
+    throw corruption('checksum mismatch in the footer', place)
   }
   const format = readU32(bytes, 32)
   if (format !== tableFormat) {
-    throw notSupported(`${path} is a table of format ${format}; this version reads format ${tableFormat}`)
+    throw notSupported(`${path} has table format ${format}; this version reads format ${tableFormat}`)
   }
   return {
     metaindex: { offset: readU53(bytes, 0), payloadBytes: readU32(bytes, 8) },

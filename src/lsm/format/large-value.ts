@@ -55,7 +55,7 @@ export function readLargeValue(
   checksum = crc32(value, checksum)
   checksum = crc32(tail.subarray(0, restartBytes + 1), checksum)
   if (checksum !== readU32(tail, restartBytes + 1)) {
-    throw corruption('a large value has another checksum', { path: file.path, offset: blockOffset })
+    throw corruption('checksum mismatch in a large value', { path: file.path, offset: blockOffset })
   }
   return valueBytes
 }

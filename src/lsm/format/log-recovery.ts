@@ -61,7 +61,7 @@ export class LogRecovery {
       .filter((number) => number >= from.logNumber)
       .sort((a, b) => a - b)
     if (from.logNumber > 0 && this.logNumbers[0] !== from.logNumber) {
-      throw corruption('the log that the manifest names is missing', { path: join(directory, logName(from.logNumber)) })
+      throw corruption('the log named by the manifest is missing', { path: join(directory, logName(from.logNumber)) })
     }
   }
 
@@ -104,7 +104,7 @@ export class LogRecovery {
         this.#lostFrom = previousEnd
         return
       }
-      if (first !== due) throw corruption(`batch begins with sequence ${first}, due is ${due}`, place)
+      if (first !== due) throw corruption(`batch begins with sequence ${first}, expected ${due}`, place)
       const next = decodeBatches(payload, 0, payload.length, place, ignore)
       this.#lastSequence = next - 1
       yield { payload, place, lastSequence: this.#lastSequence }
@@ -114,7 +114,7 @@ export class LogRecovery {
   #checkUnsynced(reader: LogReader, path: string, hole: Place): void {
     const synced = reader.maxSyncedOffset()
     if (synced === 0) return
-    throw corruption(`batches are missing behind this place, though ${path} was synced after them`, hole)
+    throw corruption(`batches are missing after this position, although ${path} was synced after them`, hole)
   }
 }
 

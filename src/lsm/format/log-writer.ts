@@ -174,7 +174,7 @@ export class LogWriter {
   }
 
   #check(): void {
-    if (this.#failure !== undefined) throw ioError('Nothing is written after a failure', this.#failure)
+    if (this.#failure !== undefined) throw ioError('No writes are possible after a failure', this.#failure)
   }
 
   #fail(what: string, cause: unknown): Error {

@@ -31,7 +31,7 @@ export function readMetaindex(bytes: Uint8Array, place: Place): Map<string, Hand
     at = nameEnd + varintBytes(offset)
     const payloadBytes = readVarint(bytes, at, bytes.length)
     at += varintBytes(payloadBytes)
-    if (offset < 0 || payloadBytes < 0) throw corruption('the metaindex is cut off', place)
+    if (offset < 0 || payloadBytes < 0) throw corruption('the metaindex is truncated', place)
     sections.set(name, { offset, payloadBytes })
   }
   return sections

@@ -36,7 +36,7 @@ export function readProperties(bytes: Uint8Array, path: string): TableProperties
   for (const name of names) {
     const value = found[name]
     if (!Number.isSafeInteger(value) || (value as number) < 0) {
-      throw corruption(`properties have ${String(value)} as ${name}`, { path })
+      throw corruption(`the properties have the invalid value ${String(value)} for ${name}`, { path })
     }
   }
   // Checked just now.
@@ -48,7 +48,7 @@ function parse(bytes: Uint8Array, path: string): Readonly<Record<string, unknown
     const found: unknown = JSON.parse(Buffer.from(bytes).toString('latin1'))
     if (typeof found === 'object' && found !== null) return found as Readonly<Record<string, unknown>>
   } catch (cause) {
-    throw corruption('properties are no JSON', { path }, cause)
+    throw corruption('the properties are not JSON', { path }, cause)
   }
-  throw corruption('properties are no object', { path })
+  throw corruption('the properties are not an object', { path })
 }

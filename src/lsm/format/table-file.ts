@@ -73,14 +73,15 @@ export class TableFile {
   static open(file: OpenFile, meta: Pick<TableMeta, 'number' | 'bytes'>): JustOpened {
     const { path } = file
     const { number, bytes } = meta
-    if (bytes < footerBytes) throw corruption(`a table of ${bytes} bytes`, { path })
+    if (bytes < footerBytes) throw corruption(`a file of ${bytes} bytes is too short for a table`, { path })
     const tail = readTail(file, bytes)
     const footer = readFooter(tail.bytes.subarray(tail.bytes.length - footerBytes), path, bytes - footerBytes)
     if (footer.number !== number) throw corruption(`this is table ${footer.number}, not ${number}`, { path })
     const read = (handle: Handle) => readPayload(file, number, bytes, handle, tail)
     const sections = readMetaindex(read(footer.metaindex), { path, offset: footer.metaindex.offset })
     const index = new BlockIndex(read(footer.index), { path, offset: footer.index.offset })
-    if (index.dataBytes > footer.metaindex.offset) throw corruption('blocks beyond the end of the table', { path })
+    if (index.dataBytes > footer.metaindex.offset)
+      throw corruption('blocks extend beyond the end of the table', { path })
     return {
       file: new TableFile(file, number, bytes, index, sections),
       section: (name) => {
@@ -198,7 +199,8 @@ function readPayload(file: OpenFile, number: number, fileBytes: number, handle: 
   const { offset, payloadBytes } = handle
   const place = { path: file.path, offset }
   const framedBytes = payloadBytes + trailerBytes
-  if (offset + framedBytes > fileBytes - footerBytes) throw corruption('a block beyond the end of the table', place)
+  if (offset + framedBytes > fileBytes - footerBytes)
+    throw corruption('a block extends beyond the end of the table', place)
   const framed = Buffer.allocUnsafeSlow(framedBytes)
   if (tail !== undefined && offset >= tail.offset) {
     tail.bytes.copy(framed, 0, offset - tail.offset, offset - tail.offset + framedBytes)
@@ -218,9 +220,9 @@ function readFully(file: OpenFile, target: Uint8Array, offset: number): void {
   try {
     found = file.read(target, offset)
   } catch (cause) {
-    throw ioError(`Reading ${file.path}`, cause, place)
+    throw ioError(`Cannot read ${file.path}`, cause, place)
   }
   if (found !== target.length) {
-    throw corruption(`${found} of ${target.length} bytes are there`, place)
+    throw corruption(`expected ${target.length} bytes, got ${found}`, place)
   }
 }

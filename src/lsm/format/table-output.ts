@@ -71,7 +71,7 @@ export class TableOutput {
     try {
       this.#file.write(bytes, this.#writtenBytes)
     } catch (cause) {
-      throw ioError(`Writing ${this.path}`, cause, { path: this.path, offset: this.#writtenBytes })
+      throw ioError(`Cannot write ${this.path}`, cause, { path: this.path, offset: this.#writtenBytes })
     }
     this.#writtenBytes += bytes.length
   }

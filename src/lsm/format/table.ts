@@ -54,7 +54,7 @@ export class Table {
       const filter = opened.section(keyFilterName)
       const properties = readProperties(opened.section(propertiesName) ?? Buffer.alloc(0), file.path)
       if (properties.entries !== meta.entries) {
-        throw corruption(`a table of ${properties.entries} entries, not ${meta.entries}`, { path: file.path })
+        throw corruption(`the table has ${properties.entries} entries, expected ${meta.entries}`, { path: file.path })
       }
       const cached = cache.forTable(opened.file.index.count)
       return new Table(opened.file, filter && KeyFilter.read(filter), properties, cached)

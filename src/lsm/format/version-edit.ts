@@ -142,11 +142,11 @@ export function decodeEdit(payload: Uint8Array, place: Place): VersionEdit {
       const [level, partition] = [readLevel(reader), reader.bytes('partition')]
       compactionPointers.push({ level, partition, key: reader.bytes('compaction pointer') })
     } else if (tag === tags.deletedTable) {
-      deletedTables.push({ level: readLevel(reader), number: reader.number('number of a deleted table', 1) })
+      deletedTables.push({ level: readLevel(reader), number: reader.number('number of the deleted table', 1) })
     } else if (tag === tags.newTable) {
       newTables.push({ level: readLevel(reader), table: readTable(reader) })
     } else {
-      throw notSupported(`${place.path} has a field with tag ${tag}, which this version of petaldb does not know`)
+      throw notSupported(`${place.path} has a field with tag ${tag}, which this version of petaldb does not support`)
     }
   }
   return { ...edit, compactionPointers, deletedTables, newTables }
@@ -159,8 +159,8 @@ function readLevel(reader: FieldReader): number {
 function readExtractor(reader: FieldReader): ExtractorIdentity {
   return {
     name: reader.text('extractor'),
-    version: reader.number('version of the extractor'),
-    optionsHash: reader.number('hash of the options of the extractor', 0, 2 ** 32 - 1)
+    version: reader.number('extractor version'),
+    optionsHash: reader.number('hash of the extractor options', 0, 2 ** 32 - 1)
   }
 }
 
@@ -177,11 +177,12 @@ function writeTable(writer: FieldWriter, table: TableMeta): void {
 }
 
 function readTable(reader: FieldReader): TableMeta {
-  const number = reader.number('number of a table', 1)
-  const bytes = reader.number('bytes of a table', 1)
+  const number = reader.number('table number', 1)
+  const bytes = reader.number('table size', 1)
   const smallest = reader.bytes('smallest key')
   const largest = reader.bytes('largest key')
-  if (Buffer.compare(smallest, largest) > 0) throw reader.damage(`table ${number} ends before it begins`)
+  if (Buffer.compare(smallest, largest) > 0)
+    throw reader.damage(`the largest key of table ${number} is before its smallest key`)
   const smallestSequence = reader.number('smallest sequence', 0, maxSequence)
   const largestSequence = reader.number('largest sequence', smallestSequence, maxSequence)
   const entries = reader.number('entries', 1)

@@ -74,7 +74,7 @@ export function decodeBatches(
   place: Place,
   visit: OperationVisitor
 ): number {
-  if (start < 0 || end > bytes.length) throw corruption('batches beyond the end of their bytes', place)
+  if (start < 0 || end > bytes.length) throw corruption('batches extend beyond their buffer', place)
   const operation = new EntryRecord()
   operation.keyBytes = bytes
   operation.valueBytes = bytes
@@ -82,15 +82,17 @@ export function decodeBatches(
   let at = start
   while (at < end) {
     const first = readFirstSequence(bytes, at, end, place)
-    if (next !== -1 && first !== next) throw corruption(`sequence ${first} where ${next} was due`, place)
+    if (next !== -1 && first !== next) throw corruption(`batch begins with sequence ${first}, expected ${next}`, place)
     const count = readU32(bytes, at + 8)
     next = first + count
-    if (next > maxSequence + 1) throw corruption(`${count} operations from sequence ${first} on`, place)
+    if (next > maxSequence + 1)
+      throw corruption(`${count} operations from sequence ${first} exceed the largest sequence number`, place)
     at += batchHeaderBytes
     for (let sequence = first; sequence < next; sequence++) {
       if (at >= end) throw truncated(at - start, place)
       const kind = bytes[at++]!
-      if (kind !== EntryKind.put && kind !== EntryKind.tombstone) throw corruption(`operation of kind ${kind}`, place)
+      if (kind !== EntryKind.put && kind !== EntryKind.tombstone)
+        throw corruption(`operation of unknown kind ${kind}`, place)
       // Lengths are usually below 128, which is worth the branch.
       let length = at < end ? bytes[at]! : -1
       if (length >= 0x80) length = readVarint(bytes, at, end)
@@ -133,5 +135,5 @@ export function copyInto(target: Uint8Array, at: number, source: Uint8Array): nu
 }
 
 function truncated(at: number, place: Place): Error {
-  return corruption(`batch cut off at byte ${at} of the payload`, place)
+  return corruption(`batch truncated at byte ${at} of the payload`, place)
 }

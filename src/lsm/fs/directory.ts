@@ -142,9 +142,13 @@ async function readMarker(location: string): Promise<Marker> {
   const text = size <= maxMarkerBytes ? await readFile(path, 'utf8') : ''
   const content = parseObject(text)
   if (content?.magic !== magic) {
-    throw new PetalError('NotADatabase', `${location} is not a PetalDB database: its file ${markerName} is not ours`, {
-      details: { location }
-    })
+    throw new PetalError(
+      'NotADatabase',
+      `${location} is not a PetalDB database: its file ${markerName} is not from PetalDB`,
+      {
+        details: { location }
+      }
+    )
   }
   const { format, store } = content
   if (typeof format !== 'number' || format > directoryFormat) {
@@ -155,7 +159,7 @@ async function readMarker(location: string): Promise<Marker> {
     )
   }
   if (typeof store !== 'string') {
-    throw new PetalError('DataCorruption', `${path} does not name its store`, { details: { location, file: path } })
+    throw new PetalError('DataCorruption', `${path} does not name a store`, { details: { location, file: path } })
   }
   return { store }
 }
@@ -172,10 +176,10 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 
 function describeContents(names: readonly string[]): string {
   if (names.includes('CURRENT') && names.some((name) => name.startsWith('MANIFEST-'))) {
-    return 'a LevelDB-like database without our marker file'
+    return "a LevelDB-like database without PetalDB's marker file"
   }
   const shown = [...names].sort().slice(0, 3)
-  return `a directory with ${shown.join(', ')}${names.length > shown.length ? `, … (${names.length} entries)` : ''}`
+  return `a directory containing ${shown.join(', ')}${names.length > shown.length ? `, … (${names.length} entries)` : ''}`
 }
 
 async function statOrUndefined(path: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {

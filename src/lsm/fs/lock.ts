@@ -85,7 +85,7 @@ function assertNotHeld(
   target: string,
   found: LockRecord | 'unreadable'
 ): asserts found is LockRecord {
-  if (found === 'unreadable') throw locked(location, `an unknown owner: ${target} is not a record of this store`)
+  if (found === 'unreadable') throw locked(location, `an unknown owner: ${target} is not a lock record of petaldb`)
   if (isHeld(fileSystem, found)) throw locked(location, isOwn(found) ? 'this process' : `process ${found.pid}`)
 }
 

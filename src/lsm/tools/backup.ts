@@ -145,7 +145,7 @@ class Backup {
         const piece = Buffer.alloc(Math.min(bytes, copyBytes))
         for (let at = 0; at < bytes; ) {
           const count = source.read(piece.subarray(0, bytes - at), at)
-          if (count === 0) throw corruption(`ends before offset ${bytes}`, { path: from, offset: at })
+          if (count === 0) throw corruption(`the file ends before offset ${bytes}`, { path: from, offset: at })
           target.write(piece.subarray(0, count), at)
           at += count
           await this.#check()

@@ -79,7 +79,7 @@ function* readLogs(
           const place = { path, offset }
           const first = readFirstSequence(payload, 0, payload.length, place)
           if (first !== due)
-            problems.add('log', end.path, `the next batch begins with ${first}, not ${due}`, end.offset)
+            problems.add('log', end.path, `the next batch begins with sequence ${first}, expected ${due}`, end.offset)
           due = decodeBatches(payload, 0, payload.length, place, () => undefined)
           end = { path, offset: reader.end }
           yield
@@ -93,7 +93,7 @@ function* readLogs(
     }
   }
   if (due > sequence) return
-  problems.add('log', end.path, `the logs end before sequence ${due}, though ${sequence} was written`, end.offset)
+  problems.add('log', end.path, `the logs end before sequence ${due}, although ${sequence} was written`, end.offset)
 }
 
 function attempt<T>(path: string, read: () => T): T {

@@ -17,13 +17,14 @@ export function checkLevels(levels: Levels, directory: string, problems: Problem
       problems.add('levels', join(directory, tableName(table.number)), `level ${level}: ${what}`)
     for (const [at, table] of tables.entries()) {
       const other = seen.get(table.number)
-      if (other !== undefined) add(table, `it is in level ${other}, too`)
+      if (other !== undefined) add(table, `it is also in level ${other}`)
       seen.set(table.number, level)
-      if (compareKeys(table.smallest, table.largest) > 0) add(table, 'its largest key is before its smallest')
-      if (table.smallestSequence > table.largestSequence) add(table, 'its sequence numbers end before they begin')
+      if (compareKeys(table.smallest, table.largest) > 0) add(table, 'its largest key is before its smallest key')
+      if (table.smallestSequence > table.largestSequence)
+        add(table, 'its largest sequence number is below its smallest')
       const previous = tables[at - 1]
       if (previous === undefined) continue
-      if (compareInLevel(level, previous, table) > 0) add(table, `it stands behind table ${previous.number}`)
+      if (compareInLevel(level, previous, table) > 0) add(table, `it is out of order after table ${previous.number}`)
       else if (level > 0 && compareKeys(previous.largest, table.smallest) >= 0) {
         add(table, `it overlaps table ${previous.number}`)
       }

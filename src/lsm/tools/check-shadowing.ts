@@ -108,7 +108,7 @@ function* compare(sources: readonly Source[], directory: string, problems: Probl
       while (cursor.isValid && isSameKey(cursor, keyBytes, keyStart, keyEnd)) {
         if (isFirst && cursor.sequence >= oldest) {
           const what = `hides sequence ${cursor.sequence} of the same key in ${source.name()}`
-          problems.add('levels', above?.name() ?? directory, `a version of sequence ${oldest} ${what}`)
+          problems.add('levels', above?.name() ?? directory, `a version with sequence ${oldest} ${what}`)
         }
         isFirst = false
         oldest = Math.min(oldest, cursor.sequence)

@@ -50,7 +50,7 @@ export class TableCheck {
     try {
       const bytes = file.size()
       if (bytes === meta.bytes) return new TableCheck(meta, TableFile.open(file, meta).file, problems)
-      problems.add('table', file.path, `the file has ${bytes} bytes, the manifest says ${meta.bytes}`)
+      problems.add('table', file.path, `the file has ${bytes} bytes, but ${meta.bytes} according to the manifest`)
     } catch (error) {
       problems.addError('table', file.path, error)
     }
@@ -103,7 +103,7 @@ export class TableCheck {
     let isFirst = true
     for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
       const { keyBytes, keyStart, keyEnd, sequence } = cursor
-      if (!tally.isInOrder(cursor)) this.#add(block, `an entry of sequence ${sequence} is not behind the one before it`)
+      if (!tally.isInOrder(cursor)) this.#add(block, `an entry with sequence ${sequence} is not after the previous one`)
       if (tally.isNewKey(cursor) && this.#filter?.mayContain(keyHash(keyBytes, keyStart, keyEnd)) === false) {
         this.#denied++
       }
@@ -112,17 +112,19 @@ export class TableCheck {
       isFirst = false
       extra?.entry(cursor)
     }
-    if (index.compareSeparator(block, tally.largest) < 0) this.#add(block, 'its last key is behind its separator')
-    if (compareKeys(tally.largest, this.#meta.largest) > 0) this.#add(block, 'its last key is behind the largest')
+    if (index.compareSeparator(block, tally.largest) < 0) this.#add(block, 'its last key is after its separator')
+    if (compareKeys(tally.largest, this.#meta.largest) > 0)
+      this.#add(block, 'its last key is after the largest key of the table')
   }
 
   #checkBegin(block: number): void {
     const { index } = this.table
     const key = this.tally.largest
     if (block > 0 && index.compareSeparator(block - 1, key) > 0) {
-      this.#add(block, 'its first key is before the separator in front of it')
+      this.#add(block, 'its first key is before the previous separator')
     }
-    if (compareKeys(key, this.#meta.smallest) < 0) this.#add(block, 'its first key is before the smallest')
+    if (compareKeys(key, this.#meta.smallest) < 0)
+      this.#add(block, 'its first key is before the smallest key of the table')
   }
 
   #add(block: number, what: string): void {
@@ -132,16 +134,16 @@ export class TableCheck {
   #finish(): void {
     const { path } = this.table
     if (this.#denied > 0) {
-      this.#problems.add('key-filter', path, `the key filter denies ${this.#denied} keys that are there`)
+      this.#problems.add('key-filter', path, `the key filter does not contain ${this.#denied} keys of the table`)
     }
     if (!this.#isReadable || this.tally.entries === 0) return
     const found = this.tally.meta(this.#meta.number, this.#meta.bytes)
     for (const difference of differences(found, this.#meta)) {
-      this.#problems.add('table', path, `not what the manifest says: ${difference}`)
+      this.#problems.add('table', path, `differs from the manifest: ${difference}`)
     }
     if (this.#properties === undefined) return
     for (const difference of differences(found, this.#properties)) {
-      this.#problems.add('table', path, `not what its properties say: ${difference}`)
+      this.#problems.add('table', path, `differs from its properties: ${difference}`)
     }
   }
 }

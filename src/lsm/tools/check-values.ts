@@ -109,28 +109,28 @@ export class ValuesCheck implements EntryCheck, PairSink {
     const hashes = Int32Array.from(this.#hashes)
     if (this.#indexHashes.length < 2 * maxIndexPairs) this.#indexHashes.push(...hashes.subarray(0, 2))
     if (this.#blockFilters !== undefined && !this.#isAmongBlocks(this.#blockFilters, hashes, block)) {
-      this.#add(`the filter of block ${block} denies pairs that are there`)
+      this.#add(`the filter of block ${block} does not contain all its pairs`)
     }
     const zones = this.#blockZones?.[block]
     if (zones !== undefined) {
       const denied = this.#zones.filter(({ field, value }) => !mayOverlap(zones[field], { low: value, high: value }))
-      if (denied.length > 0) this.#add(`the zones of block ${block} leave out ${denied.length} values that are there`)
+      if (denied.length > 0) this.#add(`the zones of block ${block} do not cover ${denied.length} of its values`)
     }
     this.#hashes = []
     this.#zones = []
   }
 
   finish(): void {
-    if (this.#deniedPairs > 0) this.#add(`the value filter denies ${this.#deniedPairs} pairs that are there`)
-    if (this.#deniedZones > 0) this.#add(`the zones leave out ${this.#deniedZones} values that are there`)
+    if (this.#deniedPairs > 0) this.#add(`the value filter does not contain ${this.#deniedPairs} pairs of the table`)
+    if (this.#deniedZones > 0) this.#add(`the zones do not cover ${this.#deniedZones} values of the table`)
     if (this.#failures > 0)
-      this.#add(`the extractor fails on ${this.#failures} entries of a table that it made filters for`)
+      this.#add(`the extractor fails on ${this.#failures} entries of a table that has value filters from it`)
     const positions = this.#values.positionsOf(Int32Array.from(this.#indexHashes))
     const isCandidate = this.#values
       .candidates(this.#view, positions)
       .some(({ meta }) => meta.number === this.#meta.number)
     if (!isCandidate) {
-      this.#problems.add('filter-index', this.#path, 'the filter index leaves the table out for pairs that it has')
+      this.#problems.add('filter-index', this.#path, 'the filter index excludes the table for pairs that it contains')
     }
   }
 
@@ -150,10 +150,10 @@ export class ValuesCheck implements EntryCheck, PairSink {
     if (filter === undefined) {
       this.#add('the value filter is missing or damaged')
     } else if (filter.length !== Math.ceil(filterBits / 8)) {
-      this.#add(`a value filter of ${filter.length} bytes for ${filterBits} bits`)
+      this.#add(`the value filter has ${filter.length} bytes for ${filterBits} bits`)
       return undefined
     } else if (countBits(filter) !== bitsSet) {
-      this.#add(`${countBits(filter)} bits are set in the value filter, ${bitsSet} when it was made`)
+      this.#add(`the value filter has ${countBits(filter)} set bits, expected ${bitsSet}`)
     }
     return filter
   }
@@ -166,7 +166,7 @@ export class ValuesCheck implements EntryCheck, PairSink {
       const decoder = new Decoder(bytes, this.#path)
       const blocks = decoder.u32('number of blocks')
       const fields = decoder.byte('number of fields')
-      if (blocks !== table.blockCount) throw decoder.damaged(`zones of ${blocks} blocks, not ${table.blockCount}`)
+      if (blocks !== table.blockCount) throw decoder.damaged(`zones of ${blocks} blocks, expected ${table.blockCount}`)
       const zones: (Zone | undefined)[][] = []
       for (let block = 0; block < blocks; block++) {
         const row: (Zone | undefined)[] = []

@@ -24,7 +24,7 @@ export async function destroyStore(location: string, fileSystem: FileSystem): Pr
     const contents = recogniseDirectory(fileSystem, location)
     if (contents.kind === 'missing') return
     if (contents.kind === 'foreign') {
-      throw notSupported(`${location} is not a database of petaldb but ${contents.found}: nothing was removed`)
+      throw notSupported(`${location} is not a petaldb database (it is ${contents.found}): nothing was removed`)
     }
     const lock = acquireLock(fileSystem, location)
     try {

@@ -81,7 +81,7 @@ export function differences(
     if (found[name] !== declared[name]) list.push(`${name} ${found[name]}, not ${declared[name]}`)
   for (const name of ['smallest', 'largest'] as const) {
     const key = declared[name]
-    if (key !== undefined && Buffer.compare(found[name], key) !== 0) list.push(`another ${name} key`)
+    if (key !== undefined && Buffer.compare(found[name], key) !== 0) list.push(`different ${name} key`)
   }
   return list
 }

@@ -34,7 +34,7 @@ export function recogniseDirectory(fileSystem: FileSystem, directory: string): D
   const isOurs = hasCurrent(fileSystem, directory) || names.some((name) => isOurFile(fileSystem, directory, name))
   if (isOurs) return { kind: 'ours', names }
   const shown = [...names].sort().slice(0, 3).join(', ')
-  return { kind: 'foreign', found: `a directory with ${shown}${names.length > 3 ? ', …' : ''}` }
+  return { kind: 'foreign', found: `a directory containing ${shown}${names.length > 3 ? ', …' : ''}` }
 }
 
 function isLock(name: string): boolean {

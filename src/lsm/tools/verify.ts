@@ -174,9 +174,9 @@ class Verification {
     const found = values.candidates(this.#view, new Int32Array(0)).map(({ meta }) => meta.number)
     for (const number of found) {
       if (expected.delete(number)) continue
-      this.#addIndexProblem(`knows table ${number}, which is not in the version`)
+      this.#addIndexProblem(`contains table ${number}, which is not in the version`)
     }
-    for (const number of expected) this.#addIndexProblem(`does not know table ${number}`)
+    for (const number of expected) this.#addIndexProblem(`does not contain table ${number}`)
   }
 
   #addIndexProblem(what: string): void {

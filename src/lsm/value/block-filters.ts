@@ -81,7 +81,9 @@ export function matchingBlocks(decoder: Decoder, blockCount: number, hashes: Int
   decoder.take(3, 'padding')
   const rowBytes = Math.ceil(blocks / 8)
   if (blocks !== blockCount || bits === 0 || perPair === 0 || decoder.rest !== bits * rowBytes) {
-    throw decoder.damaged(`block filters of ${blocks} × ${bits} bits in ${decoder.rest} bytes, ${blockCount} blocks`)
+    throw decoder.damaged(
+      `block filters of ${blocks} × ${bits} bits in ${decoder.rest} bytes, expected ${blockCount} blocks`
+    )
   }
   const rows = decoder.take(decoder.rest, 'rows')
   const starts = rowStarts(hashes, bits, perPair, rowBytes)

@@ -29,20 +29,20 @@ export class Decoder {
 
   varint(what: string): number {
     const value = readVarint(this.bytes, this.#at, this.bytes.length)
-    if (value < 0) throw this.damaged(`${what} is not a number`)
+    if (value < 0) throw this.damaged(`${what} is not a valid number`)
     this.#at += varintBytes(value)
     return value
   }
 
   /** A view of the next `length` bytes. */
   take(length: number, what: string): Uint8Array {
-    if (length > this.rest) throw this.damaged(`${what} of ${length} bytes, ${this.rest} are left`)
+    if (length > this.rest) throw this.damaged(`${what} of ${length} bytes, but only ${this.rest} are left`)
     this.#at += length
     return this.bytes.subarray(this.#at - length, this.#at)
   }
 
   end(): void {
-    if (this.rest !== 0) throw this.damaged(`${this.rest} bytes too many`)
+    if (this.rest !== 0) throw this.damaged(`${this.rest} trailing bytes`)
   }
 
   damaged(what: string): Error {

@@ -83,11 +83,11 @@ export function decodeHeader(bytes: Uint8Array, path: string): ValueHeader | und
   const pairs = decoder.varint('pairs')
   const blockFilterHundredths = decoder.varint('bits per pair')
   const fields = decoder.byte('zone fields')
-  if (fields > maxZoneFields) throw decoder.damaged(`${fields} zone fields`)
+  if (fields > maxZoneFields) throw decoder.damaged(`too many zone fields: ${fields}`)
   const zones: FieldZone[] = []
   for (let i = 0; i < fields; i++) zones.push({ field: decodeName(decoder), zone: decodeZone(decoder) })
   decoder.end()
-  if (bitsSet > filterBits) throw decoder.damaged(`${bitsSet} of ${filterBits} bits set`)
+  if (bitsSet > filterBits) throw decoder.damaged(`${bitsSet} bits set in a filter of ${filterBits} bits`)
   return { extractor, filterBits, filterHashes, bitsSet, pairs, blockFilterHundredths, zones }
 }
 
@@ -97,8 +97,8 @@ function encodeName(name: string): Uint8Array {
 }
 
 function decodeName(decoder: Decoder): string {
-  const length = decoder.varint('length of a name')
-  if (length > maxNameBytes) throw decoder.damaged(`a name of ${length} bytes`)
+  const length = decoder.varint('name length')
+  if (length > maxNameBytes) throw decoder.damaged(`a name of ${length} bytes is too long`)
   return Buffer.from(decoder.take(length, 'name')).toString()
 }
 

@@ -92,7 +92,7 @@ class JsonExtractor implements Extractor {
     const [name, value] = checked(pair)
     const field = this.#byName.get(name)
     // Filters do not cover this field: every table would be ruled out.
-    if (field === undefined) throw new TypeError(`The extractor has no field ${name}: name it among its fields`)
+    if (field === undefined) throw new TypeError(`The extractor has no field ${name}: add it to the option fields`)
     this.#hash(field, value)
     into[0] = this.#hasher.lo
     into[1] = this.#hasher.hi
@@ -171,7 +171,7 @@ function checked(pair: unknown): JsonPair {
   if (Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string' && isScalar(pair[1])) {
     return pair as unknown as JsonPair
   }
-  throw new TypeError('A pair is [field, value], the value a string, a number, a boolean or null')
+  throw new TypeError('A pair must be [field, value], where the value is a string, a number, a boolean or null')
 }
 
 function isScalar(value: unknown): boolean {

@@ -62,10 +62,10 @@ async function load(spec: ExtractorSpec): Promise<Extractor> {
   try {
     extractor = await module.createExtractor(spec.options)
   } catch (cause) {
-    throw notSupported(`${what} refuses its options`, cause)
+    throw notSupported(`${what} rejects its options`, cause)
   }
   if (extractor.zoneFields.length > maxZoneFields) {
-    throw notSupported(`${what} has ${extractor.zoneFields.length} zone fields, at most ${maxZoneFields} are possible`)
+    throw notSupported(`${what} has ${extractor.zoneFields.length} zone fields; the maximum is ${maxZoneFields}`)
   }
   return extractor
 }

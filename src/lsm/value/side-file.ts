@@ -94,7 +94,7 @@ export class SideFile {
     return withFile(this.#fileSystem, this.path, (file) => {
       const bytes = read(file, place.offset, place.length)
       if (crc32(bytes) !== place.crc) {
-        throw corruption(`checksum of section ${name}`, { path: this.path, offset: place.offset })
+        throw corruption(`checksum mismatch in section ${name}`, { path: this.path, offset: place.offset })
       }
       return bytes
     })
@@ -124,18 +124,18 @@ function encodePlaces(meta: TableMeta, sections: readonly Section[]): Uint8Array
 function readPlaces(file: OpenFile, meta: TableMeta): Map<string, Place> | undefined {
   const { path } = file
   const prefix = new Decoder(read(file, 0, prefixBytes), path)
-  if (magic.compare(prefix.take(8, 'magic')) !== 0) throw prefix.damaged('no side file')
+  if (magic.compare(prefix.take(8, 'magic')) !== 0) throw prefix.damaged('not a side file')
   const length = prefix.u32('header length')
   const crc = prefix.u32('header checksum')
-  if (length > maxHeaderBytes) throw prefix.damaged(`a header of ${length} bytes`)
+  if (length > maxHeaderBytes) throw prefix.damaged(`a header of ${length} bytes is too long`)
   const bytes = read(file, prefixBytes, length)
-  if (crc32(bytes) !== crc) throw prefix.damaged('checksum of the header')
+  if (crc32(bytes) !== crc) throw prefix.damaged('checksum mismatch in the header')
 
   const header = new Decoder(bytes, path)
   const number = readU53(header.take(8, 'table number'), 0)
   if (number !== meta.number || header.u32('table') !== describe(meta)) return undefined
   const count = header.varint('number of sections')
-  if (count > maxSections) throw header.damaged(`${count} sections`)
+  if (count > maxSections) throw header.damaged(`too many sections: ${count}`)
   const places = new Map<string, Place>()
   const size = sizeOf(file)
   let offset = prefixBytes + length
@@ -143,7 +143,7 @@ function readPlaces(file: OpenFile, meta: TableMeta): Map<string, Place> | undef
     const name = Buffer.from(header.take(header.byte('name'), 'name')).toString('latin1')
     const place = { offset, length: header.varint('length'), crc: header.u32('checksum') }
     offset += place.length
-    if (offset > size) throw header.damaged(`section ${name} ends at ${offset}, the file at ${size}`)
+    if (offset > size) throw header.damaged(`section ${name} ends at ${offset}, but the file ends at ${size}`)
     places.set(name, place)
   }
   header.end()
@@ -170,7 +170,7 @@ function withFile<T>(fileSystem: FileSystem, path: string, use: (file: OpenFile)
 function read(file: OpenFile, offset: number, length: number): Uint8Array {
   const size = sizeOf(file)
   if (offset + length > size) {
-    throw corruption(`expected ${length} bytes, the file ends at ${size}`, { path: file.path, offset })
+    throw corruption(`expected ${length} bytes, but the file ends at ${size}`, { path: file.path, offset })
   }
   const bytes = new Uint8Array(length)
   const count = attempt(file.path, () => file.read(bytes, offset))

@@ -45,7 +45,7 @@ async function verifyTable(
   for (const { name, bytes } of await collectSections(values, view, meta, options, signal)) {
     const stored = found.section(name, view.tables.table(meta))
     if (stored === undefined) problems.push(problem(`section ${name} is missing or damaged`))
-    else if (Buffer.compare(stored, bytes) !== 0) problems.push(problem(`section ${name} is not that of the table`))
+    else if (Buffer.compare(stored, bytes) !== 0) problems.push(problem(`section ${name} does not match the table`))
   }
   return problems
 }

@@ -127,7 +127,7 @@ export function overlappingBlocks(decoder: Decoder, field: number, blockCount: n
       if (overlapsRange(bytes, smallest, smallestEnd, largest, at, range)) found.push(block)
     }
   }
-  if (at !== bytes.length) throw decoder.damaged(`zones of ${at} bytes in ${bytes.length}`)
+  if (at !== bytes.length) throw decoder.damaged(`zones of ${at} bytes in a section of ${bytes.length}`)
   return found
 }
 
@@ -163,7 +163,7 @@ export function decodeZone(decoder: Decoder): Zone | undefined {
   const smallest = decoder.take(length, 'minimum')
   const largest = decoder.take(decoder.byte('zone'), 'maximum')
   if (length > maxBoundBytes || largest.length > maxBoundBytes || compareKeys(smallest, largest) > 0) {
-    throw decoder.damaged('a zone whose bounds are too long, or the wrong way round')
+    throw decoder.damaged('a zone has bounds that are too long or in the wrong order')
   }
   return { smallest, largest }
 }

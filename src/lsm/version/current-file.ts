@@ -28,18 +28,18 @@ export function readCurrent(fileSystem: FileSystem, directory: string): number |
   const text = readText(fileSystem, path)
   if (text === undefined) return undefined
   if (/^MANIFEST-\d+\n?$/.test(text)) {
-    throw notSupported(`${directory} is a database of LevelDB, or of an engine that came from it, not of petaldb`)
+    throw notSupported(`${directory} is a database of LevelDB or an engine derived from it, not of petaldb`)
   }
   const match = /^petaldb-lsm (\d{1,9})\n([^\n]+)\n([0-9a-f]{8})\n$/.exec(text)
-  if (match === null) throw corruption('not what petaldb writes there', { path })
+  if (match === null) throw corruption('not in the format of petaldb', { path })
   const [, format = '', name = '', checksum] = match
-  if (checksum !== checksumOf(bodyOf(format, name))) throw corruption('wrong checksum', { path })
+  if (checksum !== checksumOf(bodyOf(format, name))) throw corruption('checksum mismatch', { path })
   if (Number(format) > currentFormat) {
     const both = `${format}; this version of petaldb reads formats up to ${currentFormat}`
     throw notSupported(`${path} has format ${both}`)
   }
   const manifest = parseFileName(name)
-  if (manifest?.kind !== 'manifest') throw corruption(`names ${name}, which is no manifest`, { path })
+  if (manifest?.kind !== 'manifest') throw corruption(`names ${name}, which is not a manifest`, { path })
   return manifest.number
 }
 

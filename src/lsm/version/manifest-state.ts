@@ -70,10 +70,11 @@ export class StateBuilder {
    */
   apply(edit: VersionEdit, place: Place): void {
     if (edit.comparator !== undefined) {
-      if (edit.comparator !== comparatorName) throw notSupported(`${place.path} orders keys by ${edit.comparator}`)
+      if (edit.comparator !== comparatorName)
+        throw notSupported(`${place.path} uses the key order ${edit.comparator}, which petaldb does not support`)
       this.#comparator = edit.comparator
     }
-    if (this.#comparator === undefined) throw corruption('the first edit does not name the order of keys', place)
+    if (this.#comparator === undefined) throw corruption('the first edit does not specify the key order', place)
     this.#extractor = edit.extractor ?? this.#extractor
     if (edit.logNumber !== undefined) {
       if (edit.logNumber < this.#logNumber) {
@@ -88,11 +89,12 @@ export class StateBuilder {
     }
     // Before the new tables: a moved table is deleted from one level and new in another.
     for (const { level, number } of edit.deletedTables ?? []) {
-      if (!this.#tables(level).delete(number)) throw corruption(`no table ${number} in level ${level} to delete`, place)
+      if (!this.#tables(level).delete(number))
+        throw corruption(`the deleted table ${number} is not in level ${level}`, place)
     }
     for (const { level, table } of edit.newTables ?? []) {
       const tables = this.#tables(level)
-      if (tables.has(table.number)) throw corruption(`table ${table.number} is in level ${level} already`, place)
+      if (tables.has(table.number)) throw corruption(`table ${table.number} is already in level ${level}`, place)
       tables.set(table.number, table)
       this.#lastSequence = Math.max(this.#lastSequence, table.largestSequence)
       this.#nextFileNumber = Math.max(this.#nextFileNumber, table.number + 1)

@@ -104,7 +104,7 @@ function rewriteInPlace(file: OpenFile, bytes: number): void {
   const chunk = new Uint8Array(Math.min(bytes, maxChunkBytes))
   for (let at = 0; at < bytes; ) {
     const count = file.read(chunk.subarray(0, bytes - at), at)
-    if (count === 0) throw corruption(`ends before offset ${bytes}`, { path: file.path, offset: at })
+    if (count === 0) throw corruption(`the file ends before offset ${bytes}`, { path: file.path, offset: at })
     file.write(chunk.subarray(0, count), at)
     at += count
   }
@@ -121,7 +121,8 @@ function openManifest(fileSystem: FileSystem, path: string): OpenFile {
   try {
     return fileSystem.open(path, 'read')
   } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) throw corruption('CURRENT names it, but there is none', { path }, error)
+    if (hasSystemCode(error, 'ENOENT'))
+      throw corruption('CURRENT names this file, but it does not exist', { path }, error)
     throw error
   }
 }

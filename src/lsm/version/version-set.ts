@@ -189,7 +189,7 @@ export class VersionSet {
   }
 
   async #install(edit: VersionEdit): Promise<void> {
-    if (this.#failure !== undefined) throw ioError('The manifest is not written after a failure', this.#failure)
+    if (this.#failure !== undefined) throw ioError('The manifest cannot be written after a failure', this.#failure)
     const place = { path: this.#manifest.path }
     checkLogPosition(edit, this.#state, place)
     const complete = { ...edit, nextFileNumber: this.#nextFileNumber }
@@ -242,7 +242,7 @@ export class VersionSet {
 /** A new log number has to come with the sequence number before it: recovery detects holes by comparing the two. */
 function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place): void {
   if ((edit.logNumber === undefined) !== (edit.lastSequence === undefined)) {
-    throw corruption('a log number and the last sequence number in front of that log go together', place)
+    throw corruption('a log number requires the last sequence number before that log, and vice versa', place)
   }
   const lastSequence = edit.lastSequence ?? state.lastSequence
   if (lastSequence < state.lastSequence) {
@@ -251,7 +251,7 @@ function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place)
   const newer = edit.newTables?.find(({ table }) => table.largestSequence > lastSequence)
   if (newer === undefined) return
   throw corruption(
-    `table ${newer.table.number} has entries beyond sequence ${lastSequence}, the last one in tables`,
+    `table ${newer.table.number} has entries after sequence ${lastSequence}, the last one in tables`,
     place
   )
 }

@@ -43,7 +43,7 @@ export const compaction = [
     'a memtable is released before an older one is in tables',
     edit(
       'lsm/engine/flushes',
-      "      if ((await before) === false) throw aborted('a memtable before it was not written out')\n",
+      "      if ((await before) === false) throw aborted('an earlier memtable was not flushed')\n",
       ''
     ),
     'lsm/engine-flushes'

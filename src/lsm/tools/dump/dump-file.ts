@@ -23,7 +23,7 @@ export function* dumpFile(
 ): Generator<string, void> {
   const { kind, number = 0 } = parseFileName(basename(path)) ?? {}
   const dump = kind === 'table' ? dumpTable : kind === 'log' ? dumpLog : kind === 'manifest' ? dumpManifest : undefined
-  if (dump === undefined) throw notSupported(`${path} is not named as a table, log or manifest of petaldb`)
+  if (dump === undefined) throw notSupported(`${path} does not have the name of a petaldb table, log or manifest`)
   let file: OpenFile
   try {
     file = (options.fileSystem ?? nodeFileSystem).open(path, 'read')

@@ -26,7 +26,7 @@ function* dumpRecords(
   const reader = new LogReader(file, number)
   try {
     for (const { payload, offset } of reader.records()) {
-      yield `record at ${offset}: ${count(payload.length, 'byte')}, ${syncedOffset(file, number, offset)} synced before`
+      yield `record at ${offset}: ${count(payload.length, 'byte')}, synced up to ${syncedOffset(file, number, offset)}`
       yield* dump(payload, offset)
     }
   } catch (error) {
@@ -34,7 +34,8 @@ function* dumpRecords(
     yield damage(error)
   }
   const behind = reader.fileBytes - reader.end
-  if (behind > 0) yield `end at ${reader.end}, in front of ${count(behind, 'byte')}: torn, or of an older log`
+  if (behind > 0)
+    yield `end at ${reader.end}, followed by ${count(behind, 'byte')}: a torn record or remains of an older log`
 }
 
 function syncedOffset(file: OpenFile, number: number, offset: number): number {
@@ -75,7 +76,7 @@ function* fields(edit: VersionEdit, text: DumpText): Generator<string, void> {
   if (lastSequence !== undefined) yield `  last sequence ${lastSequence}`
   if (nextFileNumber !== undefined) yield `  next file ${nextFileNumber}`
   for (const { level, partition, key } of edit.compactionPointers ?? []) {
-    yield `  level ${level}, partition ${text.quoted(partition)}: goes on at ${text.quoted(key)}`
+    yield `  level ${level}, partition ${text.quoted(partition)}: compaction continues at ${text.quoted(key)}`
   }
   for (const { level, number } of edit.deletedTables ?? []) yield `  level ${level}: - table ${number}`
   for (const { level, table } of edit.newTables ?? []) {

@@ -43,7 +43,7 @@ function* dumpValueHeader(section: Uint8Array, path: string): Generator<string, 
   if (header === undefined) return
   const { extractor, filterBits, filterHashes, bitsSet, pairs, zones } = header
   yield `  extractor ${extractor.name}, version ${extractor.version}: ${count(pairs, 'pair')}`
-  yield `  filter of ${count(filterBits, 'bit')}, ${bitsSet} of them set, ${filterHashes} per pair`
+  yield `  filter of ${count(filterBits, 'bit')}, ${bitsSet} of them set, ${count(filterHashes, 'hash', 'hashes')} per pair`
   if (zones.length > 0) yield `  zones of ${zones.map(({ field }) => field).join(', ')}`
 }
 

@@ -66,7 +66,7 @@ function* searchBlocks(file: OpenFile, number: number, losses: Losses): Generato
     // The sections after the data blocks have checksums, too, but are not blocks of entries.
     const block = found && decode(found.bytes, found.payloadBytes, file.path, offset)
     if (found === undefined || block === undefined) {
-      if (found === undefined) losses.add(file.path, 'no block that can be read', offset, size - offset)
+      if (found === undefined) losses.add(file.path, 'no readable block', offset, size - offset)
       return
     }
     yield { block, isGuess: true }

@@ -90,9 +90,9 @@ function checkContents(contents: ReturnType<typeof recogniseDirectory>, location
     case 'missing':
       throw ioError(`Cannot repair ${location}`, new Error('it does not exist'), { path: location })
     case 'empty':
-      throw ioError(`Cannot repair ${location}`, new Error('a database does not exist there'), { path: location })
+      throw ioError(`Cannot repair ${location}`, new Error('it contains no database'), { path: location })
     case 'foreign':
-      throw notSupported(`${location} is not a database of petaldb but ${contents.found}: nothing was changed`)
+      throw notSupported(`${location} is not a petaldb database (it is ${contents.found}): nothing was changed`)
     case 'ours':
   }
 }

@@ -79,7 +79,7 @@ class LogSalvager {
         else if (isTurnLong()) await nextTurn()
       }
       if (!hasLaterHeader(file, number, reader.end)) return
-      losses.add(file.path, 'a record that cannot be read', reader.end, reader.fileBytes - reader.end)
+      losses.add(file.path, 'an unreadable record', reader.end, reader.fileBytes - reader.end)
       this.#damaged.push(number)
     } catch (error) {
       losses.addDamage(file.path, error)
@@ -106,10 +106,10 @@ class LogSalvager {
     const next = decodeBatches(payload, 0, payload.length, place, () => undefined)
     const due = this.#nextSequence ?? first
     if (first < due || (first > due && place.offset !== 0)) {
-      throw corruption(`a batch begins with sequence ${first}, due is ${due}`, place)
+      throw corruption(`a batch begins with sequence ${first}, expected ${due}`, place)
     }
     if (first > due)
-      this.#settings.losses.add(place.path, `the batches before it, from sequence ${due} to ${first - 1}`)
+      this.#settings.losses.add(place.path, `the batches before this log, from sequence ${due} to ${first - 1}`)
     const { memtable } = this.#buffer
     const { chunk, bytes, offset } = memtable.arena.reserve(payload.length)
     copyShared(payload, bytes, offset)

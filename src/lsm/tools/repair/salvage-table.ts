@@ -45,7 +45,7 @@ export async function salvageTable(
   try {
     const meta = await rewrite(settings, file, number)
     const lost = (declared?.entries ?? 0) - (meta?.entries ?? 0)
-    if (meta === undefined) losses.add(path, 'nothing of the table can be read')
+    if (meta === undefined) losses.add(path, 'no part of the table is readable')
     else if (lost > 0) losses.add(path, `${lost} of ${declared?.entries} entries`)
     return { meta, isSound: false }
   } finally {
