@@ -65,7 +65,7 @@ export abstract class ReadableCollection<T extends object = Document> {
     const find = compileFind(filter, oneOf)
     const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening
-    if (collection === undefined) return deliver(resultWithoutCollection(find, null))
+    if (collection === undefined) return deliver(await resultWithoutCollection(find, null))
     const run = new FindRun(collection, find, oneOf)
     const pulled = run.next()
     const slice = pulled instanceof Promise ? await pulled : pulled

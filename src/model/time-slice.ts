@@ -102,6 +102,7 @@ let turnOfCalls: Promise<void> | undefined
 /**
  * Call with the result of a library call: if the current turn has been long, the result is delivered in the next one.
  * A loop of calls that need no work would otherwise never let the event loop turn.
+ * REQUIRES: not a promise, whose rejection before the next turn would be unhandled
  */
 export function deliver<T>(answer: T): T | Promise<T> {
   if (!isTurnLong()) return answer

@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
-import { scratchPath } from './scratch.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 const calls: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
   get: (db) => db.get(1),
@@ -45,6 +45,18 @@ for (const store of ['lsm', 'memory'] as const) {
     }
   })
 }
+
+test("an error of a call in a long turn is its caller's, and never an unhandled rejection", async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const missing = db.collection('missing')
+  // The operators are loaded by the first one; the second one fails within the turn.
+  for (let i = 0; i < 2; i++) {
+    await missing.estimatedDocumentCount()
+    const begin = performance.now()
+    while (performance.now() - begin < 50);
+    await rejects(missing.findOne({ $expr: { $there: 1 } }), 'InvalidPipelineOperator')
+  }
+})
 
 test('updateMany() makes progress during a loop of countDocuments()', async () => {
   await using db = await open('unused', { store: 'memory' })
