@@ -12,13 +12,9 @@ export const maxPathComponents = 200
 export function splitPath(path: string): readonly string[] {
   const components = path.split('.')
   if (components.length <= maxPathComponents) return components
-  throw new PetalError(
-    'BadValue',
-    `A path may have at most ${maxPathComponents} components, not ${components.length}`,
-    {
-      details: { path: `${path.slice(0, 80)}…` }
-    }
-  )
+  throw new PetalError('BadValue', `A path has at most ${maxPathComponents} components, not ${components.length}`, {
+    details: { path: `${path.slice(0, 80)}…` }
+  })
 }
 
 /** True for a component that a query may mean as an array position: `0`, `17`, `007`. */

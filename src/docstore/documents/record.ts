@@ -114,8 +114,6 @@ function corrupt(text: string, cause?: unknown): PetalError {
   return new PetalError(
     'DataCorruption',
     `A stored document is damaged: ${text.length} characters beginning with ${start}`,
-    {
-      cause
-    }
+    { cause }
   )
 }

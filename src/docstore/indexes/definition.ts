@@ -214,9 +214,7 @@ function checkDirection(path: unknown, direction: unknown): 1 | -1 {
     throw new PetalError(
       'CommandNotSupported',
       `Indexes of type '${direction}' are not supported, at '${String(path)}'`,
-      {
-        details: { path }
-      }
+      { details: { path } }
     )
   }
   throw new PetalError('BadValue', `The direction of '${String(path)}' must be 1 or -1`, { details: { path } })

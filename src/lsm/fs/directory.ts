@@ -145,9 +145,7 @@ async function readMarker(location: string): Promise<Marker> {
     throw new PetalError(
       'NotADatabase',
       `${location} is not a PetalDB database: its file ${markerName} is not from PetalDB`,
-      {
-        details: { location }
-      }
+      { details: { location } }
     )
   }
   const { format, store } = content
