@@ -6,7 +6,7 @@ import type { IdCodec } from './ids/id-codec.ts'
 import type { Id } from './options.ts'
 import { seedHalves } from './seed.ts'
 
-/** Hash tag that keeps made-up hashes apart from those of pairs and ids. */
+/** Hash tag that keeps random hashes apart from those of pairs and ids. */
 const PROBE = 34
 
 /** Returns a hash that no pair has, save by a 64-bit collision. */

@@ -38,7 +38,7 @@ export interface ShardedBloomStats {
   readonly falsePositives: {
     /** Computed from each id's number of pairs, P, M, R and K, assuming every id was added once. */
     readonly predicted: number
-    /** Measured with made-up pairs; undefined without probes, and for `rehash` without ids. */
+    /** Measured with random pairs; undefined without probes, and for `rehash` without ids. */
     readonly observed: number | undefined
   }
 }
@@ -143,7 +143,7 @@ export class ShardedBloom {
 
   /**
    * Returns counts, memory use, and predicted and measured false positives.
-   * @param options.probes number of made-up pairs to query, default 256; 0 measures nothing
+   * @param options.probes number of random pairs to query, default 256; 0 measures nothing
    * @param options.ids all ids that were added: codec `rehash` needs them to measure
    */
   stats(options: { readonly probes?: number; readonly ids?: Iterable<Id> } = {}): ShardedBloomStats {
