@@ -1,8 +1,11 @@
 import { test } from 'uvu'
 import { open } from '../../src/index.ts'
-import { aggregateWriteCases } from './aggregate-write-cases.ts'
+import { aggregateMergeCases } from './aggregate-merge-cases.ts'
+import { aggregateOutCases } from './aggregate-out-cases.ts'
 import { scratchPath } from './scratch.ts'
 
-aggregateWriteCases(test, () => open(scratchPath(), { store: 'level' }))
+const openEmpty = () => open(scratchPath(), { store: 'level' })
+aggregateOutCases(test, openEmpty)
+aggregateMergeCases(test, openEmpty)
 
 test.run()

@@ -1,7 +1,10 @@
 import { test } from 'uvu'
 import { open } from '../../src/index.ts'
-import { aggregateWriteCases } from './aggregate-write-cases.ts'
+import { aggregateMergeCases } from './aggregate-merge-cases.ts'
+import { aggregateOutCases } from './aggregate-out-cases.ts'
 
-aggregateWriteCases(test, () => open('unused', { store: 'memory' }))
+const openEmpty = () => open('unused', { store: 'memory' })
+aggregateOutCases(test, openEmpty)
+aggregateMergeCases(test, openEmpty)
 
 test.run()
