@@ -124,7 +124,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
       if (wanted === 'lsm') await checkLsm(options)
       // If another process is creating the database right now, the first marker counts, and one of the two openings is
       // rejected.
-      return openMarked(await createMarker(location, { store: wanted }))
+      return openMarked(await createMarker(location, { store: wanted }).catch(notCreated(location)))
     case 'ours':
       if (errorIfExists) {
         throw new PetalError('DatabaseExists', `A database already exists at ${location}, and errorIfExists is true`, {
@@ -194,6 +194,18 @@ async function createReader(location: string, { fileSystem }: ReadOnlyDirectory,
   // Compactions would write to memory.
   const options = { ...lsmOptions(lsm), fileSystem, autoCompaction: false }
   return new LsmLevel<unknown, unknown>(location, options) as unknown as Store
+}
+
+/** For a marker's promise. @throws errors of the system as PetalErrors, others as they are */
+function notCreated(location: string): (error: unknown) => never {
+  return (error) => {
+    const { code: systemCode, syscall } = error as NodeJS.ErrnoException
+    if (error instanceof PetalError || syscall === undefined) throw error
+    throw new PetalError('StoreFailure', `${location} cannot be created: ${(error as Error).message}`, {
+      cause: error,
+      details: { location, systemCode }
+    })
+  }
 }
 
 function unwritable(name: StoreName, location: string, reason: string, cause: unknown): PetalError {

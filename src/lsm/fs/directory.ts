@@ -7,23 +7,11 @@
  * 3. Within a process a directory is claimed by one owner at a time.
  */
 import { randomUUID } from 'node:crypto'
-import {
-  access,
-  constants,
-  link,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat
-} from 'node:fs/promises'
+import { access, constants, link, lstat, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PetalError } from '../../model/errors.ts'
 import type { FileSystem } from './file-system.ts'
+import { nodeFileSystem } from './node-file-system.ts'
 
 /** Name of the file that marks a directory as ours. */
 export const markerName = 'PETALDB'
@@ -88,7 +76,7 @@ export async function inspectDirectory(location: string): Promise<DirectoryState
  * marker: unlike a rename, a link never replaces a file.
  */
 export async function createMarker(location: string, marker: Marker): Promise<Marker> {
-  await mkdir(location, { recursive: true })
+  nodeFileSystem.makeDirectory(location)
   const name = join(location, markerName)
   const temporary = join(location, `${markerName}-${randomUUID()}.tmp`)
   const file = await open(temporary, 'wx')

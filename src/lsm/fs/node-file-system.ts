@@ -28,6 +28,7 @@ import {
   unlinkSync,
   writeSync
 } from 'node:fs'
+import { dirname } from 'node:path'
 import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
 import { hasSystemCode, systemError } from './system-error.ts'
 
@@ -37,7 +38,7 @@ export const nodeFileSystem: FileSystem = {
   isShared: true,
   open: (path, mode) => new NodeFile(path, openSync(path, flags[mode])),
   list: (directory) => readdirSync(directory),
-  makeDirectory: (path) => void mkdirSync(path, { recursive: true }),
+  makeDirectory,
   removeDirectory: (path) => rmdirSync(path),
   size: (path) => {
     const stats = statSync(path, { throwIfNoEntry: false })
@@ -140,6 +141,30 @@ class NodeFile implements OpenFile {
     const descriptor = this.#descriptor
     this.#descriptor = -1
     closeSync(descriptor)
+  }
+}
+
+/**
+ * Creates the parents itself: mkdir's option `recursive` reports ENOENT where the file system is read-only, and never
+ * returns where it refuses new names with ENOENT, as /proc does.
+ */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if (isDirectory(path)) return
+    const parent = dirname(path)
+    if (!hasSystemCode(error, 'ENOENT') || isDirectory(parent)) throw error
+    makeDirectory(parent)
+    makeDirectory(path)
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
   }
 }
 
