@@ -88,8 +88,29 @@ export function fromStore(error: unknown): unknown {
   if (error instanceof PetalError || typeof code !== 'string' || !code.startsWith('LEVEL_')) return error
   if (code.endsWith('_NOT_OPEN') || code === 'LEVEL_ABORTED')
     return new PetalError('DatabaseNotOpen', 'The database is closed', { cause: error })
-  if (code === 'LEVEL_CORRUPTION') return new PetalError('DataCorruption', messageOf(error), { cause: error })
-  return new PetalError('StoreFailure', `The store failed: ${messageOf(error)}`, { cause: error })
+  const options = { cause: error, details: detailsOf(error as StoreError) }
+  if (code === 'LEVEL_CORRUPTION') return new PetalError('DataCorruption', messageOf(error), options)
+  return new PetalError('StoreFailure', `The store failed: ${messageOf(error)}`, options)
+}
+
+interface StoreError {
+  readonly code?: unknown
+  readonly path?: unknown
+  readonly offset?: unknown
+  readonly cause?: StoreError
+}
+
+/**
+ * Where on disk the store met a problem, and the system's code for it, as far as they are known. Writing stays refused
+ * after a failure, with that failure as the cause.
+ */
+function detailsOf({ code, path, offset, cause }: StoreError): Record<string, unknown> {
+  const { systemCode, ...place } = cause instanceof Error ? detailsOf(cause) : {}
+  const found = typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : systemCode
+  return {
+    ...(typeof path === 'string' ? { file: path, ...(typeof offset === 'number' && { offset }) } : place),
+    ...(found !== undefined && { systemCode: found })
+  }
 }
 
 /** Converts any error of a failed commit to a PetalError. */
@@ -102,7 +123,7 @@ export function commitFailed(error: unknown): PetalError {
 /** The error of a commit that was not attempted because the one before it failed, and would have left a gap. */
 export function previousCommitFailed(cause: unknown): PetalError {
   const message = `A commit was not attempted because the previous one failed: ${messageOf(cause)}`
-  return new PetalError('StoreFailure', message, { cause })
+  return new PetalError('StoreFailure', message, { cause, details: cause instanceof PetalError ? cause.details : {} })
 }
 
 function messageOf(error: unknown): string {
