@@ -47,7 +47,10 @@ export interface StoreOptions {
    * that. Default 36.
    */
   readonly level0StopTrigger?: number
-  /** False: nothing is merged except by compactRange(). For read-only use. Default true. */
+  /**
+   * False: nothing is merged except by compactRange(), and writers do not wait for it, however many runs level 0 has.
+   * For read-only use. Default true.
+   */
   readonly autoCompaction?: boolean
   /** Target bytes of level 1; each further level is ten times larger. Default 64 MiB. */
   readonly level1Bytes?: number

@@ -113,4 +113,22 @@ test('writers that outrun flushes wait, so that at most three memtables are pend
   await db.close()
 })
 
+test('without automatic merges, any number of tables in level 0 stops no writer, nor compactRange() and close()', async () => {
+  const fileSystem = new MemoryFileSystem()
+  const options = {
+    fileSystem,
+    autoCompaction: false,
+    writeBufferSize: 500,
+    level0SlowdownTrigger: 2,
+    level0StopTrigger: 3
+  }
+  const db = new LsmLevel<string, string>('/db', options)
+  for (let i = 0; i < 100; i++) await db.put(`k${i % 7}`, 'x'.repeat(300))
+  assert.ok(db.stats().level0Runs > 12)
+  await db.compactRange('', '~')
+  assert.is(db.stats().level0Runs, 0)
+  assert.is((await db.keys().all()).length, 7)
+  await db.close()
+})
+
 test.run()

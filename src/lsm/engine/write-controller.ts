@@ -26,7 +26,7 @@ export class WriteController {
 
   /** @param level0 tables of level 0 */
   constructor(options: ResolvedOptions, counters: EngineCounters, level0: readonly TableMeta[]) {
-    this.#limits = { maxPendingMemtables, ...options }
+    this.#limits = { maxPendingMemtables, ...level0Limits(options) }
     this.#partitionDepth = options.partitionDepth
     this.#counters = counters
     this.#deepest = deepestPartition(level0, options.partitionDepth)
@@ -71,4 +71,10 @@ export class WriteController {
     const { name, runs } = this.#deepest
     return runs >= level0Trigger ? this.#counters.waitsFor(name) : this.#counters.memtableWaits
   }
+}
+
+/** Where nothing is merged by itself, writers would wait for ever, and so would compactRange(), which flushes first. */
+function level0Limits({ autoCompaction, level0SlowdownTrigger, level0StopTrigger }: ResolvedOptions) {
+  if (autoCompaction) return { level0SlowdownTrigger, level0StopTrigger }
+  return { level0SlowdownTrigger: Number.POSITIVE_INFINITY, level0StopTrigger: Number.POSITIVE_INFINITY }
 }
