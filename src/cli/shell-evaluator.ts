@@ -16,12 +16,12 @@ export class Evaluator {
 
   /**
    * Evaluates code.
-   * @returns the result, without awaiting it; undefined if the statement is incomplete
+   * @returns the result of the last statement, without awaiting it; undefined if the code is incomplete
    * @throws whatever the code throws, including SyntaxError
    */
   evaluate(code: string): { readonly value: unknown } | undefined {
-    const compiled = compile(code)
-    return compiled === undefined ? undefined : { value: compiled.runInThisContext() }
+    const run = compile(code)
+    return run === undefined ? undefined : { value: run() }
   }
 
   /** Completes names in the format of readline: the candidates, and the part of the line that they replace. */
@@ -33,37 +33,120 @@ export class Evaluator {
   }
 }
 
+type Run = () => unknown
+
 /** Returns undefined if the code is incomplete. @throws SyntaxError */
-function compile(code: string): Script | undefined {
+function compile(code: string): Run | undefined {
+  return hasOwnAwait(code) ? (compileOne(code) ?? compileSeveral(code) ?? compileAwaiting(code)) : compilePlain(code)
+}
+
+/**
+ * Whether `await` occurs outside of functions. A script takes it for a name there; in a static block it can be neither a
+ * name nor an operator.
+ */
+function hasOwnAwait(code: string): boolean {
+  return /\bawait\b/.test(code) && tryScript(`(class { static {${code}\n} })`) === undefined
+}
+
+function compilePlain(code: string): Run | undefined {
+  const bare = withoutEnd(code)
+  const declared = declarationsOf(bare)
+  // A brace starts a document rather than a block.
+  const rewritings = bare.startsWith('{') ? [`(${bare}\n)`] : []
+  rewritings.push(declared === undefined ? code : `var ${declared}`)
   let reason: unknown
-  for (const rewriting of rewritings(code)) {
+  for (const rewriting of rewritings) {
     try {
       return scriptOf(rewriting)
     } catch (error) {
       if (isUnfinished(rewriting, error)) return undefined
-      // Report the error of the code as typed, not of a rewritten form; those only exist for await.
+      // Report the error of the code as typed, not of a rewritten form.
       reason ??= error
     }
   }
   throw reason
 }
 
-/** Yields possible rewritings of a statement, the likeliest first. */
-function* rewritings(code: string): Generator<string> {
-  const bare = code.trim().replace(/;+$/, '')
-  // A brace starts a document rather than a block.
-  if (bare.startsWith('{')) yield `(${bare}\n)`
-  const [, declared] = /^(?:const|let|var)\s+([\s\S]+)$/.exec(bare) ?? []
-  yield declared === undefined ? code : `var ${declared}`
-  if (!/\bawait\b/.test(code)) return
-  yield `(async () => (${bare}\n))()`
+/** One expression or declaration with `await`; undefined if it is something else. */
+function compileOne(code: string): Run | undefined {
+  const bare = withoutEnd(code)
+  const expression = tryScript(`(async () => (${bare}\n))()`)
+  const declared = declarationsOf(bare)
+  if (expression !== undefined || declared === undefined) return expression
   // As assignments, so that the names persist.
-  if (declared !== undefined) yield `(async () => void (${declared}\n))()`
-  yield `(async () => {${code}\n})()`
+  return tryScript(`(async () => void (${declared}\n))()`)
 }
 
-function scriptOf(code: string): Script {
-  return new Script(code, { filename: 'shell', importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER })
+/**
+ * Statements separated by semicolons, run one after the other, so that the names they declare persist and the last one
+ * has a result. A semicolon separates if what comes before it is complete. Undefined if that does not fit the code.
+ */
+function compileSeveral(code: string): Run | undefined {
+  const runs: Run[] = []
+  let start = 0
+  for (const { index } of withoutEnd(code).matchAll(/;/g)) {
+    const statement = code.slice(start, index)
+    if (/^;\s*else\b/.test(code.slice(index)) || endsInComment(statement)) continue
+    const run = tryCompile(statement)
+    if (run === undefined) continue
+    runs.push(run)
+    start = index + 1
+  }
+  const last = start === 0 ? undefined : tryCompile(code.slice(start))
+  if (last === undefined) return undefined
+  return async () => {
+    for (const run of runs) await run()
+    return last()
+  }
+}
+
+/** Any statements with `await`, without a result. */
+function compileAwaiting(code: string): Run | undefined {
+  const run = tryScript(`(async () => {${code}\n})()`)
+  if (run !== undefined) return run
+  try {
+    scriptOf(`(async () => {${code}`)
+  } catch (error) {
+    if (isUnfinished(`(async () => {${code}`, error)) return undefined
+  }
+  return compilePlain(code)
+}
+
+function tryCompile(code: string): Run | undefined {
+  try {
+    return hasOwnAwait(code) ? (compileOne(code) ?? tryScript(`(async () => {${code}\n})()`)) : compilePlain(code)
+  } catch {
+    return undefined
+  }
+}
+
+/** Only a comment hides a parenthesis that does not belong there. */
+function endsInComment(code: string): boolean {
+  return tryScript(`(async () => {${code} )\n})()`) !== undefined
+}
+
+function withoutEnd(code: string): string {
+  return code.trim().replace(/;+$/, '')
+}
+
+/** What follows `const`, `let` or `var`, if the code begins with one of them. */
+function declarationsOf(bare: string): string | undefined {
+  return /^(?:const|let|var)\s+([\s\S]+)$/.exec(bare)?.[1]
+}
+
+function tryScript(code: string): Run | undefined {
+  try {
+    return scriptOf(code)
+  } catch {
+    return undefined
+  }
+}
+
+/** @throws SyntaxError */
+function scriptOf(code: string): Run {
+  const options = { filename: 'shell', importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }
+  const script = new Script(code, options)
+  return () => script.runInThisContext()
 }
 
 /** Whether more lines may complete the code. V8 reports the same error for an unclosed call and for an invalid one. */

@@ -62,6 +62,16 @@ export class ShellSession {
     this.#parts.lines.close()
   }
 
+  /** Ends the wait for a result that can never arrive, because nothing is left to run. */
+  giveUp(): void {
+    if (this.#stopWaiting === undefined) return
+    this.hasFailed = true
+    this.#parts.output.print('The result will never arrive: nothing is left that it could be waiting for')
+    void this.#parts.output.end()
+    // In a turn of its own, or Node would exit without asking again if the next result does not arrive either.
+    setImmediate(this.#stopWaiting)
+  }
+
   async #take(line: string): Promise<void> {
     const code = `${this.#incomplete}${line}\n`
     const [, name] = (this.#incomplete === '' && commands.exec(line)) || []

@@ -53,11 +53,12 @@ export const shellCommand = command({
     const session = new ShellSession({ lines, evaluator, output, prompt: isTerminal ? `${basename(location)}> ` : '' })
     interrupt.signal.addEventListener('abort', () => session.stop())
     const tell = (error: unknown): void => session.reportError(error)
-    process.on('unhandledRejection', tell).on('uncaughtException', tell)
+    const giveUp = (): void => session.giveUp()
+    process.on('unhandledRejection', tell).on('uncaughtException', tell).on('beforeExit', giveUp)
     try {
       await session.run()
     } finally {
-      process.off('unhandledRejection', tell).off('uncaughtException', tell)
+      process.off('unhandledRejection', tell).off('uncaughtException', tell).off('beforeExit', giveUp)
       await output.end()
       history.save()
     }

@@ -60,6 +60,54 @@ test('piped lines are answered in order, and promises and cursors are awaited', 
     assert.is(code, 0)
   }))
 
+test('await is allowed in every statement, of several on a line and over several lines, and names persist', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    const { code, stdout } = await runCli(
+      ['shell', path('db')],
+      [
+        'const first = await db.findOne({ _id: 4 }); first.lang',
+        'first._id',
+        'let n = 0; for await (const { _id } of db.find()) n += _id; n;',
+        'const text = "a; b"; await db.countDocuments({ lang: text }) // or; so; 1',
+        'if (n < 0) await db.get(1); else await db.get(2); "either"',
+        'for (let i = 0; i < 2; i++) await db.get(i)',
+        'await (db.estimatedDocumentCount())',
+        'for await (const { _id } of db.find().limit(2)) {',
+        '  console.log(_id)',
+        '}',
+        'try {',
+        '  await db.get()',
+        '} catch ({ codeName }) {',
+        '  console.log(codeName)',
+        '}',
+        'async function langOf(id) {',
+        '  const { lang } = await db.get(id)',
+        '  return lang',
+        '}',
+        'langOf(5)',
+        'const found = await db.find({',
+        '  _id: { $in: [6, 7] }',
+        '}).toArray(); found.length',
+        'await db.countDocuments(); db.find({ _id: 8 }).project({ _id: 1 })'
+      ].join('\n')
+    )
+    assert.equal(linesOf(stdout), [
+      ...["'l1'", '4', '1225', '0', "'either'", '50', '0', '1', 'BadValue', "'l2'", '2', '{ _id: 8 }']
+    ])
+    assert.is(code, 0)
+  }))
+
+test('a result that can never arrive is reported, and the following lines are answered', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    const lines = ['db.watch()', 'await new Promise(() => {})', 'db.watch().next()', '1 + 1']
+    const { code, stdout } = await runCli(['shell', path('db')], lines.join('\n'))
+    const never = 'The result will never arrive: nothing is left that it could be waiting for'
+    assert.equal(linesOf(stdout), [never, never, never, '2'])
+    assert.is(code, 1)
+  }))
+
 test('ObjectId(), ISODate() and the like work as in the MongoDB shell, and so do show commands', () =>
   inTemporaryDirectory(async (path) => {
     const hex = '0123456789abcdef01234567'
