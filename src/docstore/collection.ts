@@ -30,7 +30,7 @@ import { checkRename, type RenameOptions } from './rename-collection.ts'
 import type { Filter, MayHaveId, UpdateSpec, WithId } from './request-types.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import { checkCollectionName } from './store/collection-name.ts'
-import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite } from './write/bulk-write.ts'
+import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite, checkBulkWrite } from './write/bulk-write.ts'
 import { checkInsertMany, type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
 import {
@@ -160,7 +160,10 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     operations: readonly BulkWriteOperation<T>[],
     options: BulkWriteOptions = {}
   ): Promise<BulkWriteResult> {
-    return bulkWrite(this, operations, options)
+    checkBulkWrite(operations, options)
+    // The list is copied, because the caller may change it while operations run.
+    const list = [...operations] as readonly BulkWriteOperation[]
+    return this.#write((collection) => bulkWrite(collection, list, options))
   }
 
   /**

@@ -177,8 +177,8 @@ export class Database<T extends object = Document> extends Collection<T> impleme
 
   /**
    * Waits for pending writes, aborts all reads, and closes the store if open() opened it. Calling it again is harmless.
-   * An insertMany() or importLines() is pending until its source ends, however long that takes; abort it with its
-   * `signal`.
+   * An insertMany() or importLines() whose source is asynchronous does not wait for the source to end: what it has
+   * received by then is inserted, and the call fails with DatabaseNotOpen.
    */
   close(): Promise<void> {
     return this.#collections.close()

@@ -2,7 +2,14 @@
 import { existsSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { copyDatabase, type Database, type Document, type ErrorName, open } from '../../src/index.ts'
+import {
+  type BulkWriteOperation,
+  copyDatabase,
+  type Database,
+  type Document,
+  type ErrorName,
+  open
+} from '../../src/index.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const documents: readonly Document[] = Array.from({ length: 300 }, (_, i) => ({ _id: i, n: i % 7 }))
@@ -230,6 +237,16 @@ test('an unknown option of an operation of bulkWrite() is refused before any ope
     const { message } = await rejects(refused, 'BadValue')
     assert.is(message, `${name} of bulkWrite, at 1, has no option '${said}`)
   }
+})
+
+test('a list of operations that is emptied or extended after the call changes nothing', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const operations: BulkWriteOperation[] = [1, 2, 3].map((_id) => ({ insertOne: { document: { _id } } }))
+  const writing = db.bulkWrite(operations)
+  operations.length = 0
+  operations.push({ deleteMany: { filter: {} } })
+  assert.is((await writing).insertedCount, 3)
+  assert.is(await db.countDocuments(), 3)
 })
 
 test('a signal ends bulkWrite() between two operations, and earlier ones stay', async () => {

@@ -111,6 +111,23 @@ test('close() waits for an importLines() that was called before it', async () =>
   assert.is(again.listCollections().length, 1)
 })
 
+test('close() waits for all operations of a bulkWrite() that was called before it', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  const writing = db.bulkWrite([
+    ...Array.from({ length: 300 }, (_, i) => ({ insertOne: { document: { _id: i, n: 0 } } })),
+    { updateMany: { filter: {}, update: { $inc: { n: 1 } } } },
+    { replaceOne: { filter: { _id: 'r' }, replacement: { n: 1 }, upsert: true } },
+    { deleteOne: { filter: { _id: 7 } } },
+    { deleteMany: { filter: { _id: { $gte: 250 } } } }
+  ])
+  await db.close()
+  const { insertedCount, modifiedCount, upsertedCount, deletedCount } = await writing
+  assert.equal([insertedCount, modifiedCount, upsertedCount, deletedCount], [300, 300, 1, 51])
+  await using again = await open(location)
+  assert.is(await again.countDocuments({ n: 1 }), 250)
+})
+
 test('await using closes the database', async () => {
   const location = scratchPath()
   {

@@ -117,6 +117,29 @@ test('filters and updates know the fields of a collection, and take any other pa
   await rejects(db.updateOne({}, { $set: 5 }), 'FailedToParse')
 })
 
+test('events of a change stream know the documents and the type of their _id', async () => {
+  await using db = await open<Reading>('typed', { store: 'memory' })
+  const untyped = db.collection<Wanted>('untyped')
+  await using changes = db.watch([], { fullDocument: 'updateLookup', fullDocumentBeforeChange: 'whenAvailable' })
+  await using others = untyped.watch()
+  await db.insertOne({ _id: 1, sensor: 'a', value: 3 })
+  await db.updateOne({ _id: 1 }, { $inc: { value: 1 } })
+  await db.deleteOne({ _id: 1 })
+  await untyped.insertOne({ _id: 'x', lang: 'de' })
+  const ids: number[] = []
+  for (let change = await changes.tryNext(); change !== null; change = await changes.tryNext()) {
+    if ('documentKey' in change) ids.push(change.documentKey._id)
+    if (change.operationType === 'insert') ids.push(change.fullDocument._id)
+    if (change.operationType === 'update') ids.push(change.fullDocument?._id ?? 0)
+    if (change.operationType === 'delete') ids.push(change.fullDocumentBeforeChange?._id ?? 0)
+  }
+  assert.equal(ids, [1, 1, 1, 1, 1, 1])
+  const other = await others.next()
+  // An _id that the type does not declare may be anything.
+  const id: unknown = other.operationType === 'insert' && other.fullDocument._id
+  assert.is(id, 'x')
+})
+
 interface Tweet {
   lang: string
   user: { id: number; tags: string[] }
@@ -139,6 +162,10 @@ test('filters and updates may be variables of an interface type, and be built st
   // An _id that the type does not declare.
   await db.insertOne({ _id: 1, lang: 'de', user: { id: 7, tags: ['x'] } })
   await db.insertMany([{ lang: 'en', user: { id: 8, tags: [] }, at: new Date(0) }])
+  await db.bulkWrite([
+    { insertOne: { document: { _id: 2, lang: 'nl', user: { id: 9, tags: [] } } } },
+    { deleteOne: { filter: { _id: 2 } } }
+  ])
   const wanted: Wanted = { lang: 'de' }
   const partial: Partial<Tweet> = { lang: 'de' }
   const whole: Tweet = { lang: 'de', user: { id: 7, tags: ['x'] } }

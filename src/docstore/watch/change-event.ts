@@ -1,6 +1,7 @@
 /** Change events, in the shapes of MongoDB's driver. */
 import type { Timestamp } from 'bson'
 import type { Document } from '../../model/types.ts'
+import type { WithId } from '../request-types.ts'
 import type { UpdateDescription } from './update-description.ts'
 
 /** Identifies an event among all events of the process. Streams cannot be resumed from it. */
@@ -16,38 +17,38 @@ interface EventBase {
   wallTime: Date
 }
 
-interface DocumentEvent extends EventBase {
+interface DocumentEvent<T extends object> extends EventBase {
   ns: { coll: string }
-  documentKey: { _id: unknown }
+  documentKey: { _id: WithId<T>['_id'] }
 }
 
 /** A document was inserted. */
-export interface InsertEvent<T extends object = Document> extends DocumentEvent {
+export interface InsertEvent<T extends object = Document> extends DocumentEvent<T> {
   operationType: 'insert'
-  fullDocument: T
+  fullDocument: WithId<T>
 }
 
 /** A document was updated by operators or a pipeline. */
-export interface UpdateEvent<T extends object = Document> extends DocumentEvent {
+export interface UpdateEvent<T extends object = Document> extends DocumentEvent<T> {
   operationType: 'update'
   updateDescription: UpdateDescription
   /** The document after the change; absent if the option `fullDocument` is `'default'`. */
-  fullDocument?: T
+  fullDocument?: WithId<T>
   /** Present with the option `fullDocumentBeforeChange`. */
-  fullDocumentBeforeChange?: T
+  fullDocumentBeforeChange?: WithId<T>
 }
 
 /** A document was replaced. */
-export interface ReplaceEvent<T extends object = Document> extends DocumentEvent {
+export interface ReplaceEvent<T extends object = Document> extends DocumentEvent<T> {
   operationType: 'replace'
-  fullDocument: T
-  fullDocumentBeforeChange?: T
+  fullDocument: WithId<T>
+  fullDocumentBeforeChange?: WithId<T>
 }
 
 /** A document was deleted. */
-export interface DeleteEvent<T extends object = Document> extends DocumentEvent {
+export interface DeleteEvent<T extends object = Document> extends DocumentEvent<T> {
   operationType: 'delete'
-  fullDocumentBeforeChange?: T
+  fullDocumentBeforeChange?: WithId<T>
 }
 
 /** The collection was dropped; an InvalidateEvent follows. */

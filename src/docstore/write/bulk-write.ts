@@ -1,14 +1,25 @@
 /** bulkWrite(): runs the operations one after the other and adds up their results. */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
+import { deliver } from '../../model/time-slice.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
-import type { Collection } from '../collection.ts'
+import { assertDocument } from '../documents/stored-form.ts'
 import { BulkWriteError, type WriteError, writeError } from '../errors.ts'
 import { assertKnown, type Known } from '../known-options.ts'
+import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean, assertOptions } from '../option-checks.ts'
 import type { ReadOptions } from '../options.ts'
-import type { Filter, UpdateSpec } from '../request-types.ts'
+import type { Filter, MayHaveId, UpdateSpec } from '../request-types.ts'
 import type { BulkWriteResult } from '../results.ts'
+import { remove, update } from './mutate.ts'
+import {
+  type Compile,
+  compileReplace,
+  compileSpec,
+  deleteRequest,
+  type UpdateRequest,
+  updateRequest
+} from './mutation-request.ts'
 
 interface UpdateModel<T extends object> {
   readonly filter: Filter<T>
@@ -44,7 +55,7 @@ const knownUpdate = {
 
 /** One operation of bulkWrite(), in the driver's format. */
 export type BulkWriteOperation<T extends object = Document> =
-  | { readonly insertOne: { readonly document: T } }
+  | { readonly insertOne: { readonly document: MayHaveId<T> } }
   | { readonly updateOne: UpdateModel<T> }
   | { readonly updateMany: UpdateModel<T> }
   | { readonly replaceOne: ReplaceModel<T> }
@@ -80,8 +91,8 @@ type Common = Pick<ReadOptions, 'let' | 'signal'>
 type Keys<Union> = Union extends object ? keyof Union : never
 type OperationName = Keys<BulkWriteOperation>
 
-type UpdateOperation<T extends object> = Extract<
-  BulkWriteOperation<T>,
+type UpdateOperation = Extract<
+  BulkWriteOperation,
   { updateOne: unknown } | { updateMany: unknown } | { replaceOne: unknown }
 >
 
@@ -95,22 +106,27 @@ interface Tally {
   upsertedIds: Record<number, unknown>
 }
 
-/**
- * @throws BulkWriteError when an operation is rejected; those before it, and with `ordered: false` those after it, are
- *   done
- */
-export async function bulkWrite<T extends object>(
-  collection: Collection<T>,
-  operations: readonly BulkWriteOperation<T>[],
-  options: BulkWriteOptions
-): Promise<BulkWriteResult> {
+/** Checks the call before any operation runs, as in the driver. @throws PetalError BadValue */
+export function checkBulkWrite(operations: unknown, options: BulkWriteOptions): void {
   assertOptions('bulkWrite', options, knownBulkWrite)
-  const { ordered, let: variables, signal } = options
-  assertBoolean('ordered', ordered)
+  assertBoolean('ordered', options.ordered)
   if (!Array.isArray(operations)) {
     throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${typeof operations}`)
   }
   operations.forEach(checkOperation)
+  throwIfAborted(options.signal)
+}
+
+/**
+ * @throws BulkWriteError when an operation is rejected; those before it, and with `ordered: false` those after it, are
+ *   done
+ */
+export async function bulkWrite(
+  collection: OpenCollection,
+  operations: readonly BulkWriteOperation[],
+  options: BulkWriteOptions
+): Promise<BulkWriteResult> {
+  const { ordered, let: variables, signal } = options
   const tally: Tally = {
     insertedCount: 0,
     matchedCount: 0,
@@ -126,6 +142,7 @@ export async function bulkWrite<T extends object>(
     throwIfAborted(signal)
     try {
       await run(collection, operation, index, common, tally)
+      await deliver(undefined)
     } catch (error) {
       if (!(error instanceof PetalError) || isFatal(error)) throw error
       writeErrors.push(writeError(index, error))
@@ -137,7 +154,7 @@ export async function bulkWrite<T extends object>(
   return { acknowledged: true, ...tally }
 }
 
-/** Checked before any operation runs, as in the driver. @throws PetalError BadValue */
+/** @throws PetalError BadValue */
 function checkOperation(operation: unknown, index: number): void {
   const [name = '', ...others] = isPlainObject(operation) ? Object.keys(operation) : []
   if (others.length > 0) {
@@ -176,40 +193,51 @@ function isFatal({ codeName }: PetalError): boolean {
   )
 }
 
-async function run<T extends object>(
-  collection: Collection<T>,
-  operation: BulkWriteOperation<T>,
+async function run(
+  collection: OpenCollection,
+  operation: BulkWriteOperation,
   index: number,
   common: Common,
   tally: Tally
 ): Promise<void> {
   if ('insertOne' in operation) {
-    tally.insertedIds[index] = (await collection.insertOne(operation.insertOne.document)).insertedId
+    const given: unknown = operation.insertOne.document
+    assertDocument(given)
+    tally.insertedIds[index] = await collection.writer.insertOne(given)
     tally.insertedCount++
   } else if ('deleteOne' in operation) {
-    const { filter, ...options } = operation.deleteOne
-    tally.deletedCount += (await collection.deleteOne(filter, { ...options, ...common })).deletedCount
+    tally.deletedCount += await runDelete(collection, 'deleteOne', 1, operation.deleteOne, common)
   } else if ('deleteMany' in operation) {
-    const { filter, ...options } = operation.deleteMany
-    tally.deletedCount += (await collection.deleteMany(filter, { ...options, ...common })).deletedCount
+    tally.deletedCount += await runDelete(collection, 'deleteMany', 0, operation.deleteMany, common)
   } else {
-    const result = await runUpdate(collection, operation, common)
-    tally.matchedCount += result.matchedCount
-    tally.modifiedCount += result.modifiedCount
-    tally.upsertedCount += result.upsertedCount
-    if (result.upsertedCount > 0) tally.upsertedIds[index] = result.upsertedId
+    const updated = await update(collection, requestOf(operation, common))
+    tally.matchedCount += updated.matched
+    tally.modifiedCount += updated.modified
+    if (!updated.hasUpserted) return
+    tally.upsertedCount++
+    tally.upsertedIds[index] = updated.upsertedId
   }
 }
 
-function runUpdate<T extends object>(collection: Collection<T>, operation: UpdateOperation<T>, common: Common) {
-  if ('updateOne' in operation) {
-    const { filter, update, ...options } = operation.updateOne
-    return collection.updateOne(filter, update, { ...options, ...common })
+async function runDelete(
+  collection: OpenCollection,
+  call: string,
+  limit: number,
+  { filter, ...options }: DeleteModel<Document>,
+  common: Common
+): Promise<number> {
+  return (await remove(collection, deleteRequest(call, limit, filter, { ...options, ...common }))).deleted
+}
+
+function requestOf(operation: UpdateOperation, common: Common): UpdateRequest {
+  if ('replaceOne' in operation) {
+    const { filter, replacement, ...others } = operation.replaceOne
+    const options = { ...others, ...common }
+    return updateRequest('replaceOne', 1, filter, () => compileReplace(replacement, options), options)
   }
-  if ('updateMany' in operation) {
-    const { filter, update, ...options } = operation.updateMany
-    return collection.updateMany(filter, update, { ...options, ...common })
-  }
-  const { filter, replacement, ...options } = operation.replaceOne
-  return collection.replaceOne(filter, replacement, { ...options, ...common })
+  const isOne = 'updateOne' in operation
+  const { filter, update: spec, ...others } = isOne ? operation.updateOne : operation.updateMany
+  const options = { ...others, ...common }
+  const compile: Compile = () => compileSpec(spec, filter, options)
+  return updateRequest(isOne ? 'updateOne' : 'updateMany', isOne ? 1 : 0, filter, compile, options)
 }
