@@ -25,7 +25,8 @@ export function ioError(what: string, cause: unknown, place?: Place): Error {
 
 /** Another instance, in this or another process, has the directory open. */
 export function locked(location: string, holder: string): Error {
-  return levelError('LEVEL_LOCKED', `${location} is locked by ${holder}`, undefined, { path: location })
+  const error = levelError('LEVEL_LOCKED', `${location} is locked by ${holder}`, undefined, { path: location })
+  return Object.assign(error, { holder })
 }
 
 /** An option, format version or method that this store does not support. */

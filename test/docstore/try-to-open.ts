@@ -8,4 +8,5 @@ try {
 } catch (error) {
   const cause = error instanceof PetalError ? (error.cause as { code?: unknown } | undefined) : undefined
   console.log(error instanceof PetalError ? error.codeName : error, cause?.code)
+  if (error instanceof PetalError) console.log(error.message)
 }

@@ -246,10 +246,14 @@ function checkStore(name: string): StoreName {
 function openFailed(location: string, error: unknown): PetalError {
   // abstract-level wraps the engine's error.
   const cause = (error as { readonly cause?: unknown }).cause ?? error
-  const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
+  const {
+    code,
+    message,
+    holder = 'another process'
+  } = cause as Readonly<Record<'code' | 'message' | 'holder', unknown>>
   const details = { location }
   if (code === 'LEVEL_LOCKED') {
-    return new PetalError('DBPathInUse', `${location} is in use by another process`, { cause, details })
+    return new PetalError('DBPathInUse', `${location} is in use by ${String(holder)}`, { cause, details })
   }
   if (cause instanceof TypeError) return new PetalError('InvalidOptions', String(message), { cause, details })
   return new PetalError(

@@ -45,6 +45,9 @@ const maxRecordBytes = 4096
 /** Every further attempt means that another process has taken and released the lock in between. */
 const maxAttempts = 100
 
+/** Which threads of a process have ended, their records do not tell. */
+const otherThread = 'another thread of this process, which may have ended without closing it'
+
 /** Real paths of the directories locked by this thread. */
 const heldPaths = new WeakMap<FileSystem, Set<string>>()
 /** Nonces of records that this thread has released but may not have been able to remove. */
@@ -86,7 +89,7 @@ function assertNotHeld(
   found: LockRecord | 'unreadable'
 ): asserts found is LockRecord {
   if (found === 'unreadable') throw locked(location, `an unknown owner: ${target} is not a lock record of petaldb`)
-  if (isHeld(fileSystem, found)) throw locked(location, isOwn(found) ? 'this process' : `process ${found.pid}`)
+  if (isHeld(fileSystem, found)) throw locked(location, isOwn(found) ? otherThread : `process ${found.pid}`)
 }
 
 /** Puts a record of this process at `name`; returns its nonce. */
