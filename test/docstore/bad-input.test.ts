@@ -273,7 +273,8 @@ test('errors about easily confused arguments say what was expected', async () =>
       db.importLines(['{}\n'] as never),
       /got string; use createReadStream\(path\) without an encoding, or Buffer\.from\(text\)$/
     ],
-    [db.importLines([5] as never), /got number$/]
+    [db.importLines([5] as never), /got number$/],
+    [db.importLines(Buffer.from('{}\n') as never), /for a single one use \[bytes\]$/]
   ]
   for (const [call, message] of said) assert.match((await rejects(call, 'BadValue')).message, message)
 })

@@ -1,7 +1,7 @@
 /** One process at a time holds a directory's lock, whatever the order of calls and whichever process is killed. */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
@@ -113,9 +113,21 @@ test('a directory locked by a process is locked for its other threads too', asyn
     run().then(() => 'acquired', ({ code, message }) => code + ' ' + message).then((result) => parentPort.postMessage(result))`
   const worker = new Worker(script, { eval: true })
   const [refusal] = await once(worker, 'message')
-  assert.match(refusal, /^LEVEL_LOCKED .* is locked by another thread of this process/)
+  assert.match(refusal, /^LEVEL_LOCKED .* is locked by this process, in another thread/)
   await worker.terminate()
   lock.release()
+})
+
+test('a directory that was renamed while it was locked can be locked again once the lock is released', () => {
+  const directory = temporaryDirectory()
+  const lock = acquireLock(nodeFileSystem, directory)
+  const renamed = `${directory}-renamed`
+  renameSync(directory, renamed)
+  assert.throws(() => acquireLock(nodeFileSystem, renamed), /or under its former name/)
+  lock.release()
+  acquireLock(nodeFileSystem, renamed).release()
+  assert.equal(readdirSync(renamed), [])
+  rmSync(renamed, { recursive: true })
 })
 
 test('acquireLock() of a directory that does not exist throws LEVEL_IO_ERROR', () => {

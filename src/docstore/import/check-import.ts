@@ -47,6 +47,10 @@ export function checkImport(source: unknown, options: ImportOptions): void {
   const { batch, sourceBytes } = options
   const isSource =
     typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source)
+  // An iterable of numbers.
+  if (source instanceof Uint8Array) {
+    throw new PetalError('BadValue', 'importLines takes an iterable of chunks of bytes; for a single one use [bytes]')
+  }
   if (!isSource) throw notBytes('an iterable of bytes', source, 'createReadStream(path)')
   assertBoolean('strict', options.strict)
   if (batch !== undefined) assertWholeNumber('batch', batch, 1)

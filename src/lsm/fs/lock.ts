@@ -45,8 +45,8 @@ const maxRecordBytes = 4096
 /** Every further attempt means that another process has taken and released the lock in between. */
 const maxAttempts = 100
 
-/** Which threads of a process have ended, their records do not tell. */
-const otherThread = 'another thread of this process, which may have ended without closing it'
+/** A record does not tell which thread of a process wrote it, nor whether that one is still running. */
+const elsewhereInProcess = 'this process, in another thread, which may have ended, or under its former name'
 
 /** Real paths of the directories locked by this thread. */
 const heldPaths = new WeakMap<FileSystem, Set<string>>()
@@ -89,7 +89,7 @@ function assertNotHeld(
   found: LockRecord | 'unreadable'
 ): asserts found is LockRecord {
   if (found === 'unreadable') throw locked(location, `an unknown owner: ${target} is not a lock record of petaldb`)
-  if (isHeld(fileSystem, found)) throw locked(location, isOwn(found) ? otherThread : `process ${found.pid}`)
+  if (isHeld(fileSystem, found)) throw locked(location, isOwn(found) ? elsewhereInProcess : `process ${found.pid}`)
 }
 
 /** Puts a record of this process at `name`; returns its nonce. */
@@ -177,6 +177,8 @@ function removeRecord(place: Place, name: string, nonce: string): void {
     // The record may have been removed by hand, and another process may have taken the lock.
     const found = readRecord(place.fileSystem, path)
     if (typeof found === 'object' && found.nonce === nonce) place.fileSystem.remove(path)
+    // If the directory was renamed, the record is where its new name leads.
+    else abandoned.add(nonce)
   } catch {
     // The owner has released it and cannot do more.
     abandoned.add(nonce)
