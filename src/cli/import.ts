@@ -1,4 +1,5 @@
 /** `petaldb import`: imports the JSON documents of a file into a collection, in bounded memory whatever the file. */
+import { maxThreads } from '../docstore/bulk/threads-option.ts'
 import { AbortedError, BadLine, type Collection, type ImportOptions } from '../index.ts'
 import { command } from './command.ts'
 import { openToWrite } from './database.ts'
@@ -45,7 +46,7 @@ export const importCommand = command({
   ],
   async run([location = '', path = ''], options) {
     const batchDocuments = wholeNumber('--batch', options.batch ?? '1000', 1)
-    const threads = options.threads === undefined ? undefined : wholeNumber('--threads', options.threads, 0)
+    const threads = options.threads === undefined ? undefined : wholeNumber('--threads', options.threads, 0, maxThreads)
     const store = storeName(options.store)
     const maySkip = options['skip-bad'] === true
     if (maySkip && options.strict === true) throw new UsageError('--strict and --skip-bad are mutually exclusive')

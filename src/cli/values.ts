@@ -5,11 +5,13 @@ import { parseJson } from '../model/extended-json.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../model/types.ts'
 import { UsageError } from './errors.ts'
 
-/** @throws UsageError unless the text is a whole number ≥ `least` */
-export function wholeNumber(name: string, text: string, least = 0): number {
+/** @throws UsageError unless the text is a whole number from `least` to `most` */
+export function wholeNumber(name: string, text: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isSafeInteger(value) && value >= least) return value
-  throw new UsageError(`${name} takes a whole number${least > 0 ? ` of at least ${least}` : ''}, got '${text}'`)
+  if (value >= least && value <= most) return value
+  const from = least > 0 ? ` of at least ${least}` : ''
+  const range = most < Number.MAX_SAFE_INTEGER ? ` from ${least} to ${most}` : from
+  throw new UsageError(`${name} takes a whole number${range}, got '${text}'`)
 }
 
 /** @throws UsageError unless the text is relaxed Extended JSON of an object */

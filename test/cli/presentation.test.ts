@@ -65,6 +65,7 @@ test('commands refuse missing, unexpected and malformed arguments', async () => 
     [['import', 'db', '-', '--store', 'memory'], /^--store takes lsm or level, got 'memory'$/],
     [['generate'], /^tweets is missing$/],
     [['find', 'db', '--limit', '-3'], /^Option '--limit' argument is ambiguous: write --limit=-3$/],
+    [['import', 'db', 'none.ndjson', '--threads', '65'], /^--threads takes a whole number from 0 to 64, got '65'$/],
     [['find', 'db', '--limit=-3'], /^--limit takes a whole number, got '-3'$/],
     [['find', 'db', '--limit', '--explain'], /^Option '--limit' argument is ambiguous: it is followed by --explain$/]
   ]

@@ -265,18 +265,18 @@ test('arguments of a wrong type are refused', async () => {
 })
 
 test('errors about easily confused arguments say what was expected', async () => {
-  const said: readonly (readonly [Promise<unknown>, RegExp])[] = [
-    [db.get(undefined), /^get takes an _id, got undefined$/],
-    [db.getMany([1, undefined]), /^getMany takes _ids, got undefined at 1$/],
-    [db.importLines('tweets.ndjson' as never), /got string; use createReadStream\(path\)$/],
+  const said: readonly (readonly [call: () => Promise<unknown>, RegExp])[] = [
+    [() => db.get(undefined), /^get takes an _id, got undefined$/],
+    [() => db.getMany([1, undefined]), /^getMany takes _ids, got undefined at 1$/],
+    [() => db.importLines('tweets.ndjson' as never), /got string; use createReadStream\(path\)$/],
     [
-      db.importLines(['{}\n'] as never),
+      () => db.importLines(['{}\n'] as never),
       /got string; use createReadStream\(path\) without an encoding, or Buffer\.from\(text\)$/
     ],
-    [db.importLines([5] as never), /got number$/],
-    [db.importLines(Buffer.from('{}\n') as never), /for a single one use \[bytes\]$/]
+    [() => db.importLines([5] as never), /got number$/],
+    [() => db.importLines(Buffer.from('{}\n') as never), /for a single one use \[bytes\]$/]
   ]
-  for (const [call, message] of said) assert.match((await rejects(call, 'BadValue')).message, message)
+  for (const [call, message] of said) assert.match((await rejects(call(), 'BadValue')).message, message)
 })
 
 test('collection names are checked as MongoDB checks them', async () => {

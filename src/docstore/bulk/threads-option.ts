@@ -13,7 +13,7 @@ export interface ThreadsOption {
 
 export const knownThreads = { threads: true } satisfies Known<ThreadsOption>
 
-const maxThreads = 64
+export const maxThreads = 64
 
 /** @throws PetalError BadValue */
 export function checkThreads({ threads }: ThreadsOption): void {
