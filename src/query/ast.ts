@@ -36,7 +36,12 @@ export type Condition =
   | { readonly kind: 'field'; readonly path: QueryPath; readonly predicate: Predicate }
   | { readonly kind: 'where'; readonly test: (this: unknown, document: unknown) => unknown }
   /** `$expr`, compiled by the caller's aggregation compiler. */
-  | { readonly kind: 'expression'; readonly evaluate: (document: Record<string, unknown>) => unknown }
+  | {
+      readonly kind: 'expression'
+      readonly evaluate: (document: Record<string, unknown>) => unknown
+      /** Whether it may call a function of the caller. */
+      readonly hasCallback: boolean
+    }
   /** `$jsonSchema`, compiled; what it implies for single paths is in separate conditions. */
   | { readonly kind: 'schema'; readonly passes: (document: Record<string, unknown>) => boolean }
 

@@ -4,6 +4,7 @@ import type { Document } from '../model/types.ts'
 import { allOf, type Filter } from './ast.ts'
 import { boundsOf } from './bounds.ts'
 import { type ByteTest, compileByteTest } from './byte-prefilter.ts'
+import { hasCallback } from './callbacks.ts'
 import { type Constraints, constraintsOf } from './constraints.ts'
 import { idsOf, namesId } from './ids.ts'
 import { compileMatcher } from './matcher.ts'
@@ -22,6 +23,8 @@ export interface CompiledFilter {
   readonly prefilter: TextTest | undefined
   /** Makes a test like the prefilter, on bytes, for one read; undefined when bytes cannot decide. */
   readonly byteTest?: (() => ByteTest) | undefined
+  /** Whether `matches` may call a function of the caller. */
+  readonly hasCallback: boolean
   /** lower ⊆ matches ⊆ upper. */
   readonly bounds: PairExpression
   /** If every match has one of these scalar `_id`s: the list, without duplicates. The filter still decides. */
@@ -95,6 +98,10 @@ class ParsedFilter implements CompiledFilter {
   get byteTest(): (() => ByteTest) | undefined {
     if (this.#byteTest === undefined) this.#byteTest = compileByteTest(this.#filter) ?? null
     return this.#byteTest ?? undefined
+  }
+
+  get hasCallback(): boolean {
+    return hasCallback(this.#filter)
   }
 
   get namesId(): boolean {

@@ -7,6 +7,7 @@ import type { StringOrder } from '../model/compare.ts'
 import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { allOf, atPath, type Condition, type Filter, leaf, negate, type QueryPath } from './ast.ts'
+import { isFunctionIn } from './callbacks.ts'
 import { describeType, type FilterPlace, filterError } from './errors.ts'
 import { compileSchema } from './json-schema/compile.ts'
 import { impliedBy } from './json-schema/implied.ts'
@@ -117,7 +118,7 @@ function parseExpression(value: unknown, context: ParseContext): Filter {
   const compile = context.options.expression
   if (compile === undefined) throw filterError('CommandNotSupported', place, 'this operator is not supported here')
   const { evaluate, implied } = compile(value)
-  const condition: Filter = leaf({ kind: 'expression', evaluate })
+  const condition: Filter = leaf({ kind: 'expression', evaluate, hasCallback: isFunctionIn(value) })
   return implied === undefined ? condition : { kind: 'and', children: [parseFilter(implied, context), condition] }
 }
 

@@ -204,6 +204,30 @@ test('a function in a filter may change its argument without affecting later ans
   }
 })
 
+test('a function in a filter may change Object.prototype without affecting documents that are returned after it', async () => {
+  await using db = await open(scratchPath())
+  const documents = Array.from({ length: 50 }, (_, _id) => ({ _id, inner: { late: [_id] }, late: _id }))
+  await db.insertMany(documents)
+  for (let read = 0; read < 4; read++) assert.equal(await db.find({}).toArray(), documents)
+  let calls = 0
+  const $where = (): boolean => {
+    if (++calls === 20) {
+      Object.defineProperty(Object.prototype, 'late', { set: () => {}, get: () => 'inherited', configurable: true })
+    }
+    return true
+  }
+  try {
+    const found = await db.find({ $where }).toArray()
+    assert.is(found.length, 50)
+    found.forEach((one, n) => {
+      assert.equal(Object.entries(one), Object.entries(documents[n]!))
+      assert.equal(Object.entries(one.inner as Document), [['late', [n]]])
+    })
+  } finally {
+    delete (Object.prototype as Document).late
+  }
+})
+
 test('reads match the store after updates, deletions and drops, also through an older cursor', async () => {
   const tweets = [...generateTweets({ count: 500, seed: 3 })] as unknown as (Document & { _id: number })[]
   for (const documentCacheBytes of [undefined, 100_000]) {

@@ -84,6 +84,20 @@ test('$expr is compiled by the expression option, and is refused without it', ()
   for (const falsy of [0, -0, null, undefined, false, 0n]) assert.not.ok(matches({ a: falsy }), String(falsy))
 })
 
+test('a filter tells whether it may call a function of the caller', () => {
+  const options = { expression: () => ({ evaluate: () => true, implied: undefined }) }
+  const body = () => 1
+  const calling = { $eq: [{ $function: { body, args: [], lang: 'js' } }, 1] }
+  const has = (filter: unknown): boolean => compileFilter(filter, options).hasCallback
+  const $where = () => true
+  for (const filter of [{ $where }, { $expr: calling }, { $nor: [{ a: 1 }, { $expr: { a: [calling] } }] }]) {
+    assert.ok(has(filter))
+    assert.ok(has({ $or: [{ a: 1 }, filter] }))
+  }
+  const none = [{}, { a: 1, b: { $in: [] } }, { $nor: [{ a: 1 }] }, { $expr: { $eq: ['$a', { $literal: calling }] } }]
+  for (const filter of none) assert.not(has(filter))
+})
+
 test('the filter that an $expr implies is an additional condition', () => {
   const expression = () => ({ evaluate: () => true, implied: { a: 1 } })
   const { matches, bounds } = compileFilter({ $expr: true }, { expression })

@@ -340,7 +340,7 @@ test('documents that are ruled out count as fetched and tested, and are not pass
     seen.push(document._id)
     return matches(document)
   }
-  const confirmer = new Confirmer({ matches: matcher, prefilter }, meter, Number.POSITIVE_INFINITY)
+  const confirmer = new Confirmer({ matches: matcher, prefilter, hasCallback: false }, meter, Number.POSITIVE_INFINITY)
   const list: readonly Document[] = [
     { _id: 0, a: { n: 1 } },
     { _id: 1, a: { n: 2 } },

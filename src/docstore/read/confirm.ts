@@ -178,7 +178,8 @@ function* confirmByScan(
 
 /**
  * Offers a cached document to the confirmer; false if it is not cached. Copy plans need no check here: apart from
- * functions in the filter, no code of the caller runs between two yields to the event loop.
+ * functions in the filter, after which the confirmer checks them, no code of the caller runs between two yields to the
+ * event loop.
  * REQUIRES: beginLookups() since the last yield to the event loop
  */
 function offerCached(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {

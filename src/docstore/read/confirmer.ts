@@ -3,7 +3,7 @@ import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { ByteTest } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
-import { copyByPlan } from '../documents/copy-plan.ts'
+import { copyByPlan, copyPlans } from '../documents/copy-plan.ts'
 import type { CachedDocument, DocumentCache } from '../documents/document-cache.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { RecordPlace } from './document-scan.ts'
@@ -24,7 +24,7 @@ export interface RecordSource {
   record(ordinal: number): string | undefined
 }
 
-type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest'>
+type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest' | 'hasCallback'>
 
 /** Slices grow, so that a reader that stops early has not paid for a thousand documents. */
 const firstSliceDocuments = 32
@@ -37,6 +37,8 @@ export class Confirmer {
   readonly #filter: Test
   /** Created for the first record. */
   #byteTest: ByteTest | undefined
+  /** Asked of the filter for the first match. */
+  #hasCallback: boolean | undefined
   readonly #meter: Meter
   #slice: Match[] = []
   #characters = 0
@@ -118,6 +120,9 @@ export class Confirmer {
       this.#meter.tested++
       if (!this.#filter.matches(document)) return
       this.#meter.confirmed++
+      this.#hasCallback ??= this.#filter.hasCallback
+      // The function may have changed Object.prototype since the lookup.
+      if (this.#hasCallback) copyPlans.check()
     }
     const copy = this.#isCounting ? document : copyByPlan(document, plan)
     this.#push(new CachedMatch(ordinal, copy, kept.characters, records))

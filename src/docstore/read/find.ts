@@ -48,6 +48,7 @@ const matchesAll: CompiledFilter = {
   bounds: all,
   ids: undefined,
   namesId: false,
+  hasCallback: false,
   constraints: () => noConstraints,
   unbounded: []
 }
