@@ -107,6 +107,40 @@ export function cutDecimal(value: Decimal, exponent: number, mode: 'round' | 'tr
   return { coefficient: isNegative ? -cut : cut, exponent }
 }
 
+/** `round` half to even, `truncate` towards zero, `up` and `down` towards the infinities. */
+export type RoundingMode = 'round' | 'truncate' | 'up' | 'down'
+
+/**
+ * Rounds to a multiple of 10^`exponent`, and spells the result with all digits down to there, or with 34 if these are
+ * more. Keeps the sign of a zero; NaN and the infinities are unchanged.
+ */
+export function quantizeDecimal(value: Decimal128, exponent: number, mode: RoundingMode): Decimal128 {
+  const text = value.toString()
+  const isNegative = text.startsWith('-')
+  const magnitude = parseDecimal(isNegative ? text.slice(1) : text)
+  if (magnitude === undefined) return value
+  const result = toDecimal128(withExponent(magnitude, exponent, ofMagnitude(mode, isNegative)))
+  return isNegative ? Decimal128.fromString(`-${result}`) : result
+}
+
+function ofMagnitude(mode: RoundingMode, isNegative: boolean): 'round' | 'truncate' | 'enlarge' {
+  if (mode === 'round' || mode === 'truncate') return mode
+  return (mode === 'up') === isNegative ? 'truncate' : 'enlarge'
+}
+
+/** REQUIRES: the value is not negative. */
+function withExponent(value: Decimal, exponent: number, mode: 'round' | 'truncate' | 'enlarge'): Decimal {
+  const { coefficient } = value
+  if (exponent > value.exponent) {
+    const cut = cutDecimal(value, exponent, mode === 'round' ? mode : 'truncate')
+    const isLess = mode === 'enlarge' && coefficient % 10n ** BigInt(exponent - value.exponent) !== 0n
+    return isLess ? { coefficient: cut.coefficient + 1n, exponent } : cut
+  }
+  const room = coefficient === 0n ? Number.POSITIVE_INFINITY : maxDigits - String(coefficient).length
+  const added = Math.min(value.exponent - exponent, room)
+  return { coefficient: coefficient * 10n ** BigInt(added), exponent: value.exponent - added }
+}
+
 function scaleTo(value: Decimal, exponent: number): bigint {
   return value.coefficient * 10n ** BigInt(value.exponent - exponent)
 }

@@ -1,5 +1,5 @@
 /** Operators on text: code points and bytes, null and missing, other types, patterns. */
-import { BSONRegExp } from 'bson'
+import { Binary, BSONRegExp, BSONSymbol, Code, ObjectId, Timestamp } from 'bson'
 import { test } from 'uvu'
 import { gives, refuses } from './evaluate.ts'
 
@@ -65,6 +65,42 @@ test('operators that join, split, replace, trim and compare text return the docu
     ],
     document
   )
+})
+
+test('timestamps and code are text where numbers are, but are neither joined nor converted', async () => {
+  const stamp = new Timestamp({ t: 1_700_000_000, i: 7 })
+  const early = new Timestamp({ t: 1, i: 2 ** 32 - 1 })
+  const code = new Code('Return 1')
+  await gives([
+    [{ $toUpper: early }, 'JAN  1 00:00:01:4294967295'],
+    [{ $toLower: stamp }, 'nov 14 22:13:20:7'],
+    [{ $substrCP: [stamp, 0, 6] }, 'Nov 14'],
+    [{ $substrBytes: [stamp, 16, -1] }, '7'],
+    [{ $strcasecmp: [stamp, 'NOV 14 22:13:20:7'] }, 0],
+    [{ $toUpper: { $literal: code } }, 'RETURN 1'],
+    [{ $toLower: new BSONSymbol('Ab') }, 'ab'],
+    [{ $concat: [new BSONSymbol('Ab'), 'c'] }, 'Abc']
+  ])
+  const others = [new ObjectId(), /a/, new Binary(new Uint8Array([1])), { a: 1 }, new Code('a', { b: 1 })]
+  await refuses([
+    { $concat: ['a', stamp] },
+    { $concat: [{ $literal: code }] },
+    { $toString: stamp },
+    { $toString: { $literal: code } },
+    ...others.map((value) => ({ $toLower: { $literal: value } })),
+    ...others.map((value) => ({ $strcasecmp: ['a', { $literal: value }] }))
+  ])
+})
+
+test('dates are text from the year 0 to the year 9999', async () => {
+  const [first, last] = ['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z']
+  await gives([
+    [{ $toString: new Date(first) }, first],
+    [{ $toUpper: new Date(last) }, last]
+  ])
+  for (const at of [new Date(new Date(first).getTime() - 1), new Date(new Date(last).getTime() + 1)]) {
+    await refuses([{ $toString: at }, { $toLower: at }, { $substrCP: [at, 0, 4] }, { $dateToString: { date: at } }])
+  }
 })
 
 test('positions and lengths count code points, or bytes of UTF-8', async () => {

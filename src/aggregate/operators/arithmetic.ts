@@ -1,7 +1,7 @@
 /** Arithmetic on numbers of all types, and on dates. */
 import { Decimal128 } from 'bson'
 import { decimalOf, difference, negate, type PlainNumber, product } from '../../model/arithmetic.ts'
-import { cutDecimal, type Decimal, divideDecimals, toDecimal128 } from '../../model/decimal.ts'
+import { cutDecimal, type Decimal, divideDecimals, quantizeDecimal, toDecimal128 } from '../../model/decimal.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { ExactSum } from '../exact-sum.ts'
 import { isNil } from '../expression-values.ts'
@@ -145,12 +145,7 @@ function decimalRemainder(a: Decimal, b: Decimal): Decimal {
 function wholeNear(value: PlainNumber, direction: 1 | -1): PlainNumber {
   if (typeof value === 'bigint') return value
   if (typeof value === 'number') return direction === 1 ? Math.ceil(value) : Math.floor(value)
-  const decimal = decimalOf(value)
-  if (decimal === undefined || decimal.exponent >= 0) return value
-  const { coefficient } = cutDecimal(decimal, 0, 'truncate')
-  const rest = decimal.coefficient - coefficient * 10n ** BigInt(-decimal.exponent)
-  const isBeyond = direction === 1 ? rest > 0n : rest < 0n
-  return toDecimal128({ coefficient: isBeyond ? coefficient + BigInt(direction) : coefficient, exponent: 0 })
+  return quantizeDecimal(value, 0, direction === 1 ? 'up' : 'down')
 }
 
 /** If one of two integers has 64 bits, so does the result, provided it fits. */

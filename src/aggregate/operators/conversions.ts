@@ -7,7 +7,7 @@ import { binaryParts } from '../../model/scalar.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeNames, typeOf } from '../../model/types.ts'
 import { isNil, isTruthy } from '../expression-values.ts'
 import { parseDate } from './date-parsing.ts'
-import { instantIn } from './date-values.ts'
+import { instantIn, isoText } from './date-values.ts'
 import { numberText } from './number-text.ts'
 import { describe, fieldsOf, isNumber, type Operators, unary } from './operator.ts'
 
@@ -115,7 +115,7 @@ function toText(value: unknown): string {
     case Type.number:
       return numberText(value as Numeric)
     case Type.date:
-      return (value as Date).toISOString()
+      return isoText(value as Date, '$toString')
     case Type.objectId:
       return (value as ObjectId).toHexString()
     default:

@@ -51,6 +51,13 @@ export function dateOf(instant: number, name: string): Date {
   return date
 }
 
+/** @throws TypeError for a year that ISO 8601 does not write with four digits */
+export function isoText(date: Date, name: string): string {
+  const year = date.getUTCFullYear()
+  if (year >= 0 && year <= 9999) return date.toISOString()
+  throw new TypeError(`${name} takes years from 0 to 9999, got ${year}`)
+}
+
 /** Returns UTC if no zone is given; null if it is null or missing. */
 export function zoneOf(values: Document, name: string): string | null {
   if (!Object.hasOwn(values, 'timezone')) return 'UTC'

@@ -4,7 +4,7 @@
  */
 import { Decimal128 } from 'bson'
 import type { PlainNumber } from '../../model/arithmetic.ts'
-import { cutDecimal, parseDecimal, toDecimal, toDecimal128 } from '../../model/decimal.ts'
+import { cutDecimal, parseDecimal, quantizeDecimal } from '../../model/decimal.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
@@ -38,10 +38,8 @@ function rounded(value: PlainNumber, exponent: number, mode: Mode): PlainNumber 
     // Integers have no -0.
     return result === 0 && value < 0 && !Number.isInteger(value) ? -0 : result
   }
-  const decimal = toDecimal(value)
-  if (decimal === undefined) return value
-  const cut = cutDecimal(decimal, exponent, mode)
-  if (value instanceof Decimal128) return toDecimal128(cut)
+  if (value instanceof Decimal128) return quantizeDecimal(value, exponent, mode)
+  const cut = cutDecimal({ coefficient: value, exponent: 0 }, exponent, mode)
   const whole = cut.coefficient * 10n ** BigInt(cut.exponent)
   if (BigInt.asIntN(64, whole) === whole) return whole
   throw new TypeError(`${whole} does not fit in 64 bits`)

@@ -1,8 +1,10 @@
 /** String operators: positions and lengths count code points, or UTF-8 bytes where the name says so. */
+import type { Code, Timestamp } from 'bson'
 import { compareStrings } from '../../model/compare.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../../model/types.ts'
 import { isNil } from '../expression-values.ts'
+import { isoText, monthNames } from './date-values.ts'
 import { numberText } from './number-text.ts'
 import { describe, integerOf, isNumber, named, nary, numberOf, type Operators, stringOf, unary } from './operator.ts'
 
@@ -84,10 +86,26 @@ function wholePart(value: unknown, what: string): number {
 /** Converts a value to a string where a string is expected; null and missing become the empty string. */
 function textOf(value: unknown, name: string): string {
   if (isNil(value)) return ''
-  if (value instanceof Date) return value.toISOString()
+  if (value instanceof Date) return isoText(value, name)
   if (isNumber(value)) return numberText(value)
-  if (typeOf(value) === Type.string) return String(value)
+  switch (typeOf(value)) {
+    case Type.string:
+      return String(value)
+    case Type.timestamp:
+      return timestampText(value as Timestamp)
+    case Type.javascript: {
+      const { code, scope } = value as Code
+      if (isNil(scope)) return String(code)
+    }
+  }
   throw new TypeError(`${name} takes a string, a number or a date, got ${describe(value)}`)
+}
+
+/** As MongoDB spells it, but in UTC instead of the server's local time: `Jan  1 00:00:10:3`. */
+function timestampText({ t, i }: Timestamp): string {
+  const at = new Date(t * 1000)
+  const month = (monthNames[at.getUTCMonth()] as string).slice(0, 3)
+  return `${month} ${String(at.getUTCDate()).padStart(2)} ${at.toISOString().slice(11, 19)}:${i}`
 }
 
 export function lengthOf(text: string): number {
