@@ -64,6 +64,8 @@ export interface DatabaseVerifyReport {
 const maxProblems = 1000
 /** Approximate number of documents looked up through the index. */
 const samples = 200
+/** Lookups at a time: where the store reads asynchronously, they wait together. */
+const lookupsAtOnce = 32
 const progressDocuments = 1000
 
 /** @returns the problems found; they are not thrown @throws AbortedError */
@@ -256,20 +258,18 @@ class CollectionCheck {
     if (count !== this.#documents) this.#report('id', `there are ${count} _ids for ${this.#documents} documents`)
   }
 
-  /** Looks up a document by its own fields. */
+  /** Looks up a document by its own fields, several at once. */
   async #checkLookup(view: ReadView, ordinal: number, document: Document): Promise<void> {
-    for (const [key, value] of Object.entries(document)) {
-      if (key.startsWith('$') || key.includes('.')) continue
+    const segment = await segmentOf(view, ordinal)
+    if (segment === undefined) return
+    const isFoundBy = async ([key, value]: readonly [string, unknown]): Promise<void> => {
       const bounds = boundsOf(key, value)
-      if (bounds === undefined) continue
-      for (let i = 0; i < view.index.segmentCount; i++) {
-        const candidates = await view.index.evaluate(i, all)
-        if (ordinal < candidates.firstOrdinal || ordinal >= candidates.endOrdinal) continue
-        if (!(await view.index.evaluate(i, bounds)).has(ordinal)) {
-          this.#report('index', `does not find document ${ordinal} by its own ${key}`)
-        }
-        break
-      }
+      if (bounds === undefined || (await view.index.evaluate(segment, bounds)).has(ordinal)) return
+      this.#report('index', `does not find document ${ordinal} by its own ${key}`)
+    }
+    const fields = Object.entries(document).filter(([key]) => !key.startsWith('$') && !key.includes('.'))
+    for (let i = 0; i < fields.length; i += lookupsAtOnce) {
+      await Promise.all(fields.slice(i, i + lookupsAtOnce).map(isFoundBy))
     }
   }
 
@@ -300,6 +300,15 @@ function boundsOf(key: string, value: unknown): PairExpression | undefined {
     if (error instanceof PetalError) return undefined
     throw error
   }
+}
+
+/** Returns the segment whose range contains the ordinal. */
+async function segmentOf({ index }: ReadView, ordinal: number): Promise<number | undefined> {
+  for (let i = 0; i < index.segmentCount; i++) {
+    const { firstOrdinal, endOrdinal } = await index.evaluate(i, all)
+    if (ordinal >= firstOrdinal && ordinal < endOrdinal) return i
+  }
+  return undefined
 }
 
 /** Yields the ordinals that the index considers live, ascending. */
