@@ -38,7 +38,7 @@ async function recordsOf(seed: number): Promise<ReadonlyMap<string, Uint8Array>>
   assert.equal(harness.damage, [])
   assert.ok(harness.records.keysOf(IndexArea.upperLevel).length > 32)
   assert.ok(harness.records.keysOf(IndexArea.hashedRows).length > 32)
-  return new Map([...harness.records.records].filter(([key]) => !key.startsWith('00')))
+  return harness.records.records
 }
 
 test('several indexes at once write the same records as each alone, though closed arenas are overwritten', async () => {
