@@ -8,14 +8,12 @@
  *    integers is a 64-bit integer, or a double if it does not fit.
  */
 import { Decimal128 } from 'bson'
-import { addDecimals, type Decimal, parseDecimal, toDecimal, toDecimal128 } from '../model/decimal.ts'
+import { addDecimals, type Decimal, divideDecimals, parseDecimal, toDecimal, toDecimal128 } from '../model/decimal.ts'
 import { unwrapNumber } from '../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
 
 /** Significant digits of a double in decimal arithmetic, as in MongoDB. */
 const doubleDigits = 15
-/** More digits than a Decimal128 has, so the quotient is rounded once. */
-const quotientDigits = 40
 
 export class ExactSum {
   /** The sum of the doubles is `#high + #low`. */
@@ -56,9 +54,7 @@ export class ExactSum {
     if (this.#count === 0) return null
     if (!this.#isDecimal) return Number(this.total()) / this.#count
     if (this.#isSpecial) return this.#special128()
-    const { coefficient, exponent } = this.#decimalTotal()
-    const scaled = coefficient * 10n ** BigInt(quotientDigits)
-    return toDecimal128({ coefficient: scaled / BigInt(this.#count), exponent: exponent - quotientDigits })
+    return toDecimal128(divideDecimals(this.#decimalTotal(), { coefficient: BigInt(this.#count), exponent: 0 }))
   }
 
   get #isDecimal(): boolean {

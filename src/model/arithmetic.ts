@@ -5,7 +5,15 @@
  * 64-bit integer, everything else is a double. A 64-bit overflow is an error in updates and a double in expressions.
  */
 import { Decimal128 } from 'bson'
-import { addDecimals, type Decimal, multiplyDecimals, parseDecimal, toDecimal, toDecimal128 } from './decimal.ts'
+import {
+  addDecimals,
+  type Decimal,
+  multiplyDecimals,
+  parseDecimal,
+  toDecimal,
+  toDecimal128,
+  toNegativeZero
+} from './decimal.ts'
 import { PetalError } from './errors.ts'
 
 export type PlainNumber = number | bigint | Decimal128
@@ -15,11 +23,18 @@ interface Arithmetic {
   readonly doubles: (a: number, b: number) => number
   readonly integers: (a: bigint, b: bigint) => bigint
   readonly decimals: (a: Decimal, b: Decimal) => Decimal
+  /** Whether a decimal zero has the product of the signs, instead of none. */
+  readonly isSigned?: true
 }
 
 const addition: Arithmetic = { doubles: (a, b) => a + b, integers: (a, b) => a + b, decimals: addDecimals }
 const subtraction: Arithmetic = { doubles: (a, b) => a - b, integers: (a, b) => a - b, decimals: subtractDecimals }
-const multiplication: Arithmetic = { doubles: multiplyDoubles, integers: (a, b) => a * b, decimals: multiplyDecimals }
+const multiplication: Arithmetic = {
+  doubles: multiplyDoubles,
+  integers: (a, b) => a * b,
+  decimals: multiplyDecimals,
+  isSigned: true
+}
 
 /** Significant digits of a double in decimal arithmetic, as in MongoDB. */
 const doubleDigits = 15
@@ -87,9 +102,18 @@ function isInteger(value: number | bigint): boolean {
 function computeDecimal(arithmetic: Arithmetic, a: PlainNumber, b: PlainNumber): Decimal128 {
   const x = decimalOf(a)
   const y = decimalOf(b)
-  if (x !== undefined && y !== undefined) return toDecimal128(arithmetic.decimals(x, y))
+  if (x !== undefined && y !== undefined) {
+    const isNegativeZero = arithmetic.isSigned === true && isNegative(a) !== isNegative(b)
+    return (isNegativeZero ? toNegativeZero : toDecimal128)(arithmetic.decimals(x, y))
+  }
   // NaN and the infinities follow the same rules in both kinds.
   return Decimal128.fromString(String(arithmetic.doubles(signOf(a), signOf(b))))
+}
+
+/** True for −0, too. */
+export function isNegative(value: PlainNumber): boolean {
+  if (typeof value === 'number') return value < 0 || Object.is(value, -0)
+  return typeof value === 'bigint' ? value < 0n : value.toString().startsWith('-')
 }
 
 /** Undefined for NaN and the infinities. */

@@ -55,10 +55,16 @@ export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
   return { coefficient: a.coefficient * b.coefficient, exponent: a.exponent + b.exponent }
 }
 
-/** Drops trailing zeros. REQUIRES: `b` is not zero. */
+/** Drops trailing zeros. A quotient with more digits is only correct to 34 of them. REQUIRES: `b` is not zero. */
 export function divideDecimals(a: Decimal, b: Decimal): Decimal {
   const digits = quotientDigits + String(b.coefficient).length
-  let coefficient = (a.coefficient * 10n ** BigInt(digits)) / b.coefficient
+  const scaled = a.coefficient * 10n ** BigInt(digits)
+  let coefficient = scaled / b.coefficient
+  if (scaled % b.coefficient !== 0n) {
+    // Whatever follows decides how the middle of two decimals is rounded.
+    const more = scaled < 0n === b.coefficient < 0n ? 1n : -1n
+    return { coefficient: coefficient * 10n + more, exponent: a.exponent - b.exponent - digits - 1 }
+  }
   let left = digits
   for (; left > 0 && coefficient % 10n === 0n; left--) coefficient /= 10n
   return { coefficient, exponent: a.exponent - b.exponent - left }
@@ -92,6 +98,12 @@ export function toDecimal128(value: Decimal): Decimal128 {
   }
   if (exponent > maxExponent) return Decimal128.fromString(`${sign}Infinity`)
   return Decimal128.fromString(`${sign}${coefficient}E${exponent}`)
+}
+
+/** Like toDecimal128(), for a result that is negative if it is zero. */
+export function toNegativeZero(value: Decimal): Decimal128 {
+  const result = toDecimal128(value)
+  return value.coefficient === 0n ? Decimal128.fromString(`-${result}`) : result
 }
 
 /**

@@ -122,36 +122,6 @@ test('arithmetic keeps 64-bit integers and decimals', async () => {
   )
 })
 
-test('a rounded decimal has the digits up to the place, 34 at most, and keeps its sign', async () => {
-  const ones = `1.${'0'.repeat(33)}`
-  await gives([
-    [{ $round: [decimal('1.5'), 3] }, decimal('1.500')],
-    [{ $trunc: [decimal('1.298'), 100] }, decimal(`1.298${'0'.repeat(30)}`)],
-    [{ $round: [decimal('1E+3')] }, decimal('1000')],
-    [{ $round: [decimal('1E+40'), -2] }, decimal(`${ones}E+40`)],
-    [{ $round: [decimal('23.298'), -1] }, decimal('2E+1')],
-    [{ $round: [decimal('0'), 100] }, decimal('0E-100')],
-    [{ $round: [decimal('-0.5')] }, decimal('-0')],
-    [{ $round: [decimal('-0.04'), 1] }, decimal('-0.0')],
-    [{ $round: [decimal('-1.5')] }, decimal('-2')],
-    [{ $round: [decimal(`9.${'9'.repeat(33)}`)] }, decimal('10')],
-    [{ $trunc: [decimal('-0.9')] }, decimal('-0')],
-    [{ $trunc: [decimal('-0')] }, decimal('-0')],
-    [{ $ceil: decimal('-0.5') }, decimal('-0')],
-    [{ $ceil: decimal('0.5') }, decimal('1')],
-    [{ $ceil: decimal('-1.5') }, decimal('-1')],
-    [{ $ceil: decimal('1E+3') }, decimal('1000')],
-    [{ $ceil: decimal('1E+40') }, decimal(`${ones}E+40`)],
-    [{ $ceil: decimal('1.0') }, decimal('1')],
-    [{ $floor: decimal('-0.0') }, decimal('-0')],
-    [{ $floor: decimal('0.5') }, decimal('0')],
-    [{ $floor: decimal('-0.5') }, decimal('-1')],
-    [{ $floor: decimal('-2E+1') }, decimal('-20')],
-    [{ $floor: decimal('NaN') }, decimal('NaN')],
-    [{ $round: [decimal('-Infinity'), 2] }, decimal('-Infinity')]
-  ])
-})
-
 test('bitwise operators work on integers of 32 or 64 bits', async () => {
   await gives(
     [

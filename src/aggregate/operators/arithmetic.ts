@@ -1,12 +1,19 @@
 /** Arithmetic on numbers of all types, and on dates. */
 import { Decimal128 } from 'bson'
-import { decimalOf, difference, negate, type PlainNumber, product } from '../../model/arithmetic.ts'
-import { cutDecimal, type Decimal, divideDecimals, quantizeDecimal, toDecimal128 } from '../../model/decimal.ts'
+import { decimalOf, difference, isNegative, negate, type PlainNumber, product } from '../../model/arithmetic.ts'
+import {
+  cutDecimal,
+  type Decimal,
+  divideDecimals,
+  quantizeDecimal,
+  toDecimal128,
+  toNegativeZero
+} from '../../model/decimal.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { ExactSum } from '../exact-sum.ts'
 import { isNil } from '../expression-values.ts'
 import { dateOf } from './date-values.ts'
-import { nary, numberOf, type Operators, unary } from './operator.ts'
+import { hasNil, nary, numberOf, type Operators, unary } from './operator.ts'
 import { roundTo } from './rounding.ts'
 
 const any = Number.POSITIVE_INFINITY
@@ -15,7 +22,7 @@ export const arithmeticOperators: Operators = {
   $add: nary(0, any, addAll),
   $subtract: nary(2, 2, subtract),
   $multiply: nary(0, any, (values, name) => {
-    if (values.some(isNil)) return null
+    if (hasNil(values, (value) => numberOf(value, name))) return null
     return values.map((value) => numberOf(value, name)).reduce<PlainNumber>(product, 1)
   }),
   $divide: nary(2, 2, (values, name) => {
@@ -26,7 +33,7 @@ export const arithmeticOperators: Operators = {
     const pair = dividing(values, name)
     if (pair === null) return null
     const [dividend, divisor] = pair
-    if (isDecimal(pair)) return inDecimals(pair, decimalRemainder, (a, b) => a % b)
+    if (isDecimal(pair)) return inDecimals(pair, decimalRemainder, (a, b) => a % b, isNegative(dividend))
     // A 64-bit integer and a 32-bit one give an integer; all other combinations are computed as doubles.
     if (typeof dividend === 'bigint' && isInteger32(divisor)) return dividend % BigInt(divisor)
     if (typeof divisor === 'bigint' && isInteger32(dividend)) return BigInt(dividend) % divisor
@@ -54,7 +61,7 @@ function addAll(values: readonly unknown[], name: string): unknown {
   const [a, b] = values
   // A sum of two needs no compensation.
   if (values.length === 2 && typeof a === 'number' && typeof b === 'number') return 0 + a + b
-  if (values.some(isNil)) return null
+  if (hasNil(values, (value) => value instanceof Date || numberOf(value, name))) return null
   const dates = values.filter((value) => value instanceof Date)
   if (dates.length > 1) throw new TypeError(`${name} takes only one date`)
   if (dates.length === 1) return dateSum(values, name)
@@ -116,21 +123,25 @@ export function isZero(value: PlainNumber): boolean {
 export function quotient(dividend: PlainNumber, divisor: PlainNumber): PlainNumber {
   const pair: Pair = [dividend, divisor]
   if (!isDecimal(pair)) return Number(dividend) / Number(divisor)
-  return inDecimals(pair, divideDecimals, (a, b) => a / b)
+  return inDecimals(pair, divideDecimals, (a, b) => a / b, isNegative(dividend) !== isNegative(divisor))
 }
 
 function isDecimal(pair: Pair): boolean {
   return pair.some((value) => value instanceof Decimal128)
 }
 
-/** @param doubles used for NaN and infinities */
+/**
+ * @param doubles used for NaN and infinities
+ * @param isZeroNegative whether the result is negative if it is zero
+ */
 function inDecimals(
   [a, b]: Pair,
   decimals: (a: Decimal, b: Decimal) => Decimal,
-  doubles: (a: number, b: number) => number
+  doubles: (a: number, b: number) => number,
+  isZeroNegative: boolean
 ): Decimal128 {
   const [x, y] = [decimalOf(a), decimalOf(b)]
-  if (x !== undefined && y !== undefined) return toDecimal128(decimals(x, y))
+  if (x !== undefined && y !== undefined) return (isZeroNegative ? toNegativeZero : toDecimal128)(decimals(x, y))
   return Decimal128.fromString(String(doubles(toDouble(a), toDouble(b))))
 }
 

@@ -3,7 +3,7 @@ import { PetalError } from '../../model/errors.ts'
 import { defaultBudgetBytes } from '../../model/memory-budget.ts'
 import { describeType } from '../../query/errors.ts'
 import { compareInExpression, isNil } from '../expression-values.ts'
-import { arrayOf, fieldsOf, integerOf, nary, type Operator, type Operators, unary } from './operator.ts'
+import { arrayOf, fieldsOf, hasNil, integerOf, nary, type Operator, type Operators, unary } from './operator.ts'
 
 /** Maximum length of a `$range`, limited by the memory that an operation may use. */
 const maxRange = defaultBudgetBytes / 16
@@ -16,7 +16,7 @@ export const arrayOperators: Operators = {
   $first: end(0),
   $last: end(-1),
   $concatArrays: nary(0, Number.POSITIVE_INFINITY, (values, name) => {
-    if (values.some(isNil)) return null
+    if (hasNil(values, (value) => arrayOf(value, name))) return null
     return values.flatMap((value) => arrayOf(value, name))
   }),
   $isArray: unary(Array.isArray),
@@ -48,10 +48,11 @@ export const arrayOperators: Operators = {
   }),
   $slice: nary(2, 3, (values, name) => {
     const [array, position, count] = values
-    if (values.some(isNil)) return null
+    if (isNil(array) || isNil(position)) return null
     const elements = arrayOf(array, name)
     const n = integerOf(position, `${name}: position or count`)
     if (values.length === 2) return n < 0 ? elements.slice(n) : elements.slice(0, n)
+    if (isNil(count)) return null
     const from = n < 0 ? Math.max(0, elements.length + n) : n
     return elements.slice(from, from + integerOf(count, `${name}: count`, 1))
   }),
@@ -64,22 +65,23 @@ export const arrayOperators: Operators = {
     if (typeof useLongestLength !== 'boolean') {
       throw new TypeError(`${name}: useLongestLength takes true or false, not ${describeType(useLongestLength)}`)
     }
-    if (defaults !== undefined && (!useLongestLength || !Array.isArray(defaults))) {
+    const fillers: readonly unknown[] = Array.isArray(defaults) ? defaults : []
+    if (defaults !== undefined && (!Array.isArray(defaults) || (fillers.length > 0 && !useLongestLength))) {
       throw new TypeError(`${name}: defaults takes an array, and requires useLongestLength: true`)
     }
-    if (Array.isArray(defaults) && defaults.length !== inputs.length) {
+    if (fillers.length > 0 && fillers.length !== inputs.length) {
       throw new TypeError(`${name}: there must be as many defaults as inputs`)
     }
     const lists = inputs.map((input) => compiler.compile(input))
-    const fillers = Array.isArray(defaults) ? defaults.map((filler) => compiler.compile(filler)) : []
+    const others = fillers.map((filler) => compiler.compile(filler))
     return (document) => {
       const values = lists.map((list) => list(document))
-      if (values.some(isNil)) return null
+      if (hasNil(values, (value) => arrayOf(value, `${name}: inputs`))) return null
       const arrays = values.map((value) => arrayOf(value, `${name}: inputs`))
       const lengths = arrays.map(({ length }) => length)
       const length = useLongestLength ? Math.max(...lengths) : Math.min(...lengths)
       return Array.from({ length }, (_, at) =>
-        arrays.map((array, i) => (at < array.length ? array[at] : fillers[i]?.(document)) ?? null)
+        arrays.map((array, i) => (at < array.length ? array[at] : others[i]?.(document)) ?? null)
       )
     }
   }

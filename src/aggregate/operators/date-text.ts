@@ -22,7 +22,11 @@ export const dateTextOperators: Operators = {
     const { date, format, onNull = Object.hasOwn(values, 'onNull') ? undefined : null } = values
     const zone = zoneOf(values, name)
     const spelling = isNil(format) ? undefined : stringOf(format, `${name}: format`)
-    if (isNil(date)) return onNull
+    if (isNil(date)) {
+      // Even without a date, the other arguments must be valid.
+      formatted(0, zone ?? 'UTC', spelling ?? '', name)
+      return onNull
+    }
     if (zone === null || (Object.hasOwn(values, 'format') && isNil(format))) return null
     return formatted(instantOf(date, name), zone, spelling ?? (isUtc(zone) ? `${localFormat}Z` : localFormat), name)
   }),

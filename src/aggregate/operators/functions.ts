@@ -8,7 +8,7 @@ import { exactInt64 } from '../../model/integers.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { isPlainObject } from '../../model/types.ts'
 import { isNil } from '../expression-values.ts'
-import { describe, isNumber, nary, numberOf, type Operator, type Operators, unary } from './operator.ts'
+import { describe, hasNil, isNumber, nary, numberOf, type Operator, type Operators, unary } from './operator.ts'
 
 const any = Number.POSITIVE_INFINITY
 const isFiniteNumber = (x: number): boolean => Number.isFinite(x)
@@ -33,8 +33,9 @@ export const functionOperators: Operators = {
   $asin: real(Math.asin, upToOne, 'a number from -1 to 1'),
   $acos: real(Math.acos, upToOne, 'a number from -1 to 1'),
   $atan: real(Math.atan),
-  $atan2: nary(2, 2, ([y, x], name) => {
-    if (isNil(y) || isNil(x)) return null
+  $atan2: nary(2, 2, (values, name) => {
+    if (hasNil(values, (value) => numberOf(value, name))) return null
+    const [y, x] = values
     const [a, b] = [numberOf(y, name), numberOf(x, name)]
     return withTypeOf(Math.atan2(doubleOf(a), doubleOf(b)), a, b)
   }),
@@ -81,7 +82,7 @@ function withTypeOf(result: number, ...values: readonly PlainNumber[]): PlainNum
 
 function bits(compute: (a: bigint, b: bigint) => bigint, start: bigint): Operator {
   return nary(0, any, (values, name) => {
-    if (values.some(isNil)) return null
+    if (hasNil(values, (value) => integer(value, name))) return null
     return withIntegerTypeOf(
       values.map((value) => integer(value, name)).reduce((a, b) => compute(a, b), start),
       values

@@ -7,7 +7,7 @@ import { describeType } from '../../query/errors.ts'
 import { compileSort } from '../../query/sort.ts'
 import type { SortKey } from '../../query/sort-key.ts'
 import { isNil } from '../expression-values.ts'
-import { arrayOf, type Compiler, copiesOf, fieldsOf, limitOf } from './operator.ts'
+import { arrayOf, type Compiler, copiesOf, fieldsOf, limitOf, returned } from './operator.ts'
 import { fromEnd, fromStart, pickers } from './ordering.ts'
 import { ascending, compileRanks, rankable } from './percentiles.ts'
 
@@ -116,6 +116,6 @@ function accumulator(name: string, argument: unknown, compiler: Compiler): Group
     for (const document of documents) {
       state = accumulate(state, ...copiesOf(arrayOf(accumulateArgs(document), `${name}: accumulateArgs`)))
     }
-    return finalize === undefined ? state : finalize(state)
+    return returned(finalize === undefined ? state : finalize(state), name)
   }
 }

@@ -1,10 +1,12 @@
 /** Types of operators, and helpers for their arguments. */
 import { cloneValue } from '../../model/clone.ts'
+import { timeOf } from '../../model/date.ts'
 import { exactInt64 } from '../../model/integers.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import type { Expression } from '../expression-compile.ts'
+import { isNil } from '../expression-values.ts'
 
 /** A variable with its current value. */
 export interface Variable {
@@ -95,8 +97,37 @@ export function copiesOf(values: readonly unknown[]): readonly unknown[] {
   return values.map((value) => cloneValue(value))
 }
 
+/** Copies what a function of the caller has returned. @throws TypeError if no document can hold it */
+export function returned(value: unknown, name: string): unknown {
+  const copy = cloneValue(value)
+  if (copy !== undefined) checkStorable(copy, name)
+  return copy
+}
+
+function checkStorable(value: unknown, name: string): void {
+  const type = typeOf(value)
+  if (type === Type.array) for (const element of value as readonly unknown[]) checkStorable(element, name)
+  else if (type === Type.object) for (const field of Object.values(value as Document)) checkStorable(field, name)
+  else if (type === Type.unsupported || (type === Type.date && Number.isNaN(timeOf(value)))) {
+    const what = type === Type.date ? 'an invalid date' : `a value of type ${describe(value)}`
+    throw new TypeError(`the function of ${name} returned ${what}, which no document can hold`)
+  }
+}
+
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
+}
+
+/**
+ * Whether a value is null or missing, which makes the result null. As in MongoDB, values before the first such one are
+ * examined, values after it are not.
+ * @param examine throws for a value that the operator does not accept
+ */
+export function hasNil(values: readonly unknown[], examine: (value: unknown) => unknown): boolean {
+  const first = values.findIndex(isNil)
+  if (first < 0) return false
+  for (let i = 0; i < first; i++) examine(values[i])
+  return true
 }
 
 export function isNumber(value: unknown): value is Numeric {

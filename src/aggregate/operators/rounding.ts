@@ -19,8 +19,9 @@ const doubleDigits = 34
 export function roundTo(operator: string, mode: Mode, values: readonly unknown[]): PlainNumber | null {
   if (values.length < 1 || values.length > 2) throw new TypeError(`${operator} takes a number and an optional place`)
   const [value, place] = values.length === 1 ? [values[0], 0] : values
-  if (isNil(value) || isNil(place)) return null
+  if (isNil(value)) return null
   if (typeOf(value) !== Type.number) throw new TypeError(`${operator} takes a number, got ${describeType(value)}`)
+  if (isNil(place)) return null
   const places = typeOf(place) === Type.number ? Number(String(place)) : Number.NaN
   if (!Number.isInteger(places) || places < -20 || places > 100) {
     throw new TypeError(`${operator} takes a whole number from -20 to 100 as the place`)

@@ -1,17 +1,17 @@
 /** Arrays as sets: equal elements count as one, including `1`, `1n` and `Decimal128('1.0')`. */
 import { isNil, isTruthy } from '../expression-values.ts'
 import { type GroupKey, groupKey } from '../group-key.ts'
-import { arrayOf, nary, type Operators, unary } from './operator.ts'
+import { arrayOf, hasNil, nary, type Operators, unary } from './operator.ts'
 
 const any = Number.POSITIVE_INFINITY
 
 export const setOperators: Operators = {
   $setUnion: nary(0, any, (values, name) => {
-    if (values.some(isNil)) return null
+    if (hasNil(values, (value) => arrayOf(value, name))) return null
     return [...setOf(values.flatMap((value) => arrayOf(value, name))).values()]
   }),
   $setIntersection: nary(0, any, (values, name) => {
-    if (values.some(isNil)) return null
+    if (hasNil(values, (value) => arrayOf(value, name))) return null
     const [first, ...others] = values.map((value) => setOf(arrayOf(value, name)))
     return elementsOf(first, (key) => others.every((other) => other.has(key)))
   }),

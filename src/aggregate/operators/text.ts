@@ -9,7 +9,7 @@ import { numberText } from './number-text.ts'
 import { describe, integerOf, isNumber, named, nary, numberOf, type Operators, stringOf, unary } from './operator.ts'
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const any = Number.POSITIVE_INFINITY
 /** Characters that trimming removes by default. */
 const spaces = '\0\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a'
@@ -18,11 +18,11 @@ const substrBytes = nary(3, 3, ([text, from, length], name) => {
   const bytes = encoder.encode(textOf(text, name))
   const [start, count] = [wholePart(from, `${name}: position`), wholePart(length, `${name}: length`)]
   if (start < 0) throw new TypeError(`${name}: position takes a number ≥ 0, got ${start}`)
-  try {
-    return decoder.decode(bytes.subarray(start, count < 0 ? bytes.length : start + count))
-  } catch {
+  const end = count < 0 ? bytes.length : start + count
+  if (isWithinCharacter(bytes, start) || isWithinCharacter(bytes, end)) {
     throw new TypeError(`${name} would begin or end within a character`)
   }
+  return decoder.decode(bytes.subarray(start, end))
 })
 
 export const textOperators: Operators = {
@@ -74,6 +74,11 @@ export const textOperators: Operators = {
   $trim: trimming(true, true),
   $ltrim: trimming(true, false),
   $rtrim: trimming(false, true)
+}
+
+/** Whether the byte at a position of UTF-8 continues a character. */
+function isWithinCharacter(bytes: Uint8Array, at: number): boolean {
+  return at < bytes.length && (bytes[at]! & 0xc0) === 0x80
 }
 
 /** Drops the fraction of a number of any size. */

@@ -1,0 +1,100 @@
+/** Operands that an operator does not accept, before and after a null; results that no document can hold. */
+import { inspect } from 'node:util'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Document } from '../../src/model/types.ts'
+import { evaluate, gives, refuses } from './evaluate.ts'
+
+/** An operator applied to values that it does not accept, and to null. */
+const invalid: readonly (readonly [operator: string, invalid: readonly unknown[]])[] = [
+  ['$add', ['x', true]],
+  ['$multiply', ['x', new Date(0)]],
+  ['$concat', [1]],
+  ['$concatArrays', [1, 'x']],
+  ['$setUnion', [1, 'x']],
+  ['$setIntersection', [1, 'x']],
+  ['$bitAnd', ['x', 1.5]],
+  ['$bitOr', ['x', true]],
+  ['$bitXor', ['x']],
+  ['$atan2', ['x', true]],
+  ['$round', ['x', true]],
+  ['$trunc', ['x', new Date(0)]]
+]
+
+test('an invalid operand before a null is an error, one after it is not examined', async () => {
+  for (const [operator, values] of invalid) {
+    for (const value of values) {
+      for (const none of [null, '$none']) {
+        await refuses([{ [operator]: [{ $literal: value }, none] }])
+        await gives([[{ [operator]: [none, { $literal: value }] }, null]])
+      }
+    }
+  }
+  await refuses([{ $zip: { inputs: [1, null] } }, { $slice: ['x', 1, null] }, { $slice: [[1], 'x', null] }])
+  await gives([
+    [{ $zip: { inputs: [null, 1] } }, null],
+    [{ $slice: [[1], 1, '$none'] }, null],
+    [{ $slice: ['x', null] }, null],
+    [{ $slice: [null, 'x', 1] }, null],
+    [{ $setIntersection: [[], null] }, null]
+  ])
+})
+
+test('an empty list of defaults for $zip is none', async () => {
+  await gives([
+    [{ $zip: { inputs: [[1, 2], [3]], defaults: [] } }, [[1, 3]]],
+    [
+      { $zip: { inputs: [[1, 2], [3]], defaults: [], useLongestLength: true } },
+      [
+        [1, 3],
+        [2, null]
+      ]
+    ]
+  ])
+  await refuses([{ $zip: { inputs: [[1]], defaults: [1] } }])
+})
+
+test('$dateToString checks its format and time zone even if there is no date', async () => {
+  await refuses([
+    { $dateToString: { date: null, format: '%q' } },
+    { $dateToString: { date: '$none', format: 'at %', onNull: 1 } },
+    { $dateToString: { date: null, timezone: 'Nowhere' } }
+  ])
+  await gives([
+    [{ $dateToString: { date: null, format: '%Y%%', timezone: 'Europe/Paris' } }, null],
+    [{ $dateToString: { date: null, format: null, onNull: 1 } }, 1]
+  ])
+})
+
+test('a substring does not begin within a character, even if it is empty', async () => {
+  await refuses([{ $substrBytes: ['é', 1, 0] }, { $substrBytes: ['é', 0, 1] }, { $substr: ['aé', 2, -1] }])
+  await gives([
+    [{ $substrBytes: ['é', 2, 0] }, ''],
+    [{ $substrBytes: ['é', 0, 0] }, ''],
+    [{ $substrBytes: ['é', 9, 9] }, '']
+  ])
+})
+
+const callWith = (value: unknown): Document => ({ $function: { body: () => value, args: [], lang: 'js' } })
+
+test('a function may only return what a document can hold, which is copied', async () => {
+  class Point {
+    x = 1
+  }
+  const shared = { list: [1] }
+  for (const value of [new Map(), () => 1, Symbol('x'), Promise.resolve(1), new Date(Number.NaN), [{ a: new Set() }]]) {
+    await refuses([callWith(value), { $ifNull: [callWith(value), 1] }])
+  }
+  await gives([
+    [callWith(undefined), undefined],
+    [callWith(null), null],
+    [callWith({ a: undefined, b: [undefined, 1n] }), { b: [null, 1n] }],
+    [callWith(new Point()), { x: 1 }],
+    [callWith(shared), shared]
+  ])
+  const found = (await evaluate(callWith(shared))) as typeof shared
+  assert.is.not(found, shared, inspect(found))
+  assert.is.not(found.list, shared.list)
+})
+
+test.run()
