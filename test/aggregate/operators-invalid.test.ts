@@ -1,5 +1,6 @@
 /** Operands that an operator does not accept, before and after a null; results that no document can hold. */
 import { inspect } from 'node:util'
+import { Code } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
@@ -54,15 +55,41 @@ test('an empty list of defaults for $zip is none', async () => {
   await refuses([{ $zip: { inputs: [[1]], defaults: [1] } }])
 })
 
-test('$dateToString checks its format and time zone even if there is no date', async () => {
+test('formats, time zones and flags are checked even if there is no date', async () => {
   await refuses([
     { $dateToString: { date: null, format: '%q' } },
     { $dateToString: { date: '$none', format: 'at %', onNull: 1 } },
-    { $dateToString: { date: null, timezone: 'Nowhere' } }
+    { $dateToString: { date: null, timezone: 'Nowhere' } },
+    { $dateFromString: { dateString: null, format: '%Q', onNull: 1, onError: 2 } },
+    { $dateFromString: { dateString: '$none', timezone: 'Nowhere' } },
+    { $dateFromString: { dateString: null, format: 5 } },
+    { $dateToParts: { date: null, timezone: 'Nowhere' } },
+    { $dateToParts: { date: '$none', iso8601: 1 } }
   ])
   await gives([
     [{ $dateToString: { date: null, format: '%Y%%', timezone: 'Europe/Paris' } }, null],
-    [{ $dateToString: { date: null, format: null, onNull: 1 } }, 1]
+    [{ $dateToString: { date: null, format: null, onNull: 1 } }, 1],
+    [{ $dateFromString: { dateString: null, format: '%Y', timezone: 'Europe/Paris' } }, null],
+    [{ $dateFromString: { dateString: null, format: null, timezone: null, onNull: 1 } }, 1],
+    [{ $dateToParts: { date: null, timezone: 'Europe/Paris', iso8601: true } }, null]
+  ])
+})
+
+test('bins of $dateTrunc may be longer than the calendar', async () => {
+  const at = new Date('2024-03-31T01:30:00Z')
+  for (const unit of ['year', 'quarter', 'month', 'week', 'day', 'hour', 'millisecond']) {
+    for (const binSize of [2n ** 53n, 2n ** 62n]) {
+      const first = unit === 'week' ? '2000-01-02' : '2000-01-01'
+      await gives([[{ $dateTrunc: { date: at, unit, binSize } }, new Date(first)]])
+      await refuses([{ $dateTrunc: { date: new Date('1999-12-31T23:59:59Z'), unit, binSize } }])
+    }
+  }
+})
+
+test('$type tells code with a scope from code without', async () => {
+  await gives([
+    [{ $type: { $literal: new Code('a', { b: 1 }) } }, 'javascriptWithScope'],
+    [{ $type: { $literal: new Code('a') } }, 'javascript']
   ])
 })
 

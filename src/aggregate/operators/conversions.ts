@@ -1,5 +1,5 @@
 /** `$type`, `$convert` and its shorthands: the types of values, and conversions between them. */
-import { calculateObjectSize, Decimal128, ObjectId, type Timestamp } from 'bson'
+import { type Code, calculateObjectSize, Decimal128, ObjectId, type Timestamp } from 'bson'
 import { parseDecimal, toDecimal128 } from '../../model/decimal.ts'
 import { truncateToInt64 } from '../../model/integers.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
@@ -94,6 +94,7 @@ function conversionTo(target: unknown, name: string): Conversion | undefined {
 /** Numbers are `int` if they fit in 32 bits, and `double` otherwise; a bigint is a `long`. */
 function typeName(value: unknown): string {
   if (value === undefined) return 'missing'
+  if (typeOf(value) === Type.javascript && !isNil((value as Code).scope)) return 'javascriptWithScope'
   if (typeOf(value) !== Type.number) return typeNames[typeOf(value)]
   if (typeof value === 'number') return Object.is(value | 0, value) ? 'int' : 'double'
   const bsonType = typeof value === 'bigint' ? 'long' : String((value as Document)._bsontype)

@@ -119,7 +119,8 @@ function firstWeek(firstDay: number): number {
 }
 
 function modulo(value: number, divisor: number): number {
-  return ((value % divisor) + divisor) % divisor
+  const rest = value % divisor
+  return rest < 0 ? rest + divisor : rest
 }
 
 /** @throws TypeError unless it is a unit */

@@ -80,6 +80,11 @@ export function parseDate(text: string, timezone: string | undefined, format?: s
   return new Date(instant)
 }
 
+/** @throws TypeError for a malformed format */
+export function checkFormat(format: string): void {
+  patternOf(format)
+}
+
 function patternOf(format: string): RegExp {
   const pattern = format.replace(/%([\s\S]?)|[\\^$.*+?()[\]{}|/-]/g, (token: string, specifier?: string) => {
     if (specifier === undefined) return `\\${token}`

@@ -15,6 +15,7 @@ import {
   localOf,
   localOfClock,
   localOfIsoWeek,
+  offsetOf,
   weekday,
   weekOf,
   zoneOf
@@ -39,10 +40,13 @@ export const datePartOperators: Operators = {
     const { date } = values
     const { iso8601 = Object.hasOwn(values, 'iso8601') ? null : false } = values
     const zone = zoneOf(values, name)
-    if (isNil(date) || zone === null || iso8601 === null) return null
+    // Even without a date, the other arguments must be valid.
+    offsetOf(0, zone ?? 'UTC')
+    if (zone === null || iso8601 === null) return null
     if (typeof iso8601 !== 'boolean') {
       throw new TypeError(`${name}: iso8601 takes true or false, not ${describe(iso8601)}`)
     }
+    if (isNil(date)) return null
     const local = localOf(instantOf(date, name), zone)
     const { year, month, day, ...time } = clockOf(local)
     if (!iso8601) return { year, month, day, ...time }

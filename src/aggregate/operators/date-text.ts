@@ -1,6 +1,6 @@
 /** `$dateToString` and `$dateFromString`. */
 import { isNil } from '../expression-values.ts'
-import { DateError, parseDate } from './date-parsing.ts'
+import { checkFormat, DateError, parseDate } from './date-parsing.ts'
 import {
   clockOf,
   dayOfYear,
@@ -37,13 +37,18 @@ export const dateTextOperators: Operators = {
     const none = compiler.compile(onNull)
     const read = named(['dateString'], ['format', 'timezone'], (values) => {
       const { dateString, format } = values
-      if (isNil(dateString)) return undefined
+      const zone = zoneOf(values, name)
+      const spelling = isNil(format) ? undefined : stringOf(format, `${name}: format`)
+      if (isNil(dateString)) {
+        // Even without a date, the other arguments must be valid.
+        checkFormat(spelling ?? '')
+        offsetOf(0, zone ?? 'UTC')
+        return undefined
+      }
       if (typeof dateString !== 'string') {
         throw new DateError(`${name}: dateString takes a string, got ${describe(dateString)}`)
       }
-      const zone = zoneOf(values, name)
       if (zone === null || (Object.hasOwn(values, 'format') && isNil(format))) return null
-      const spelling = isNil(format) ? undefined : stringOf(format, `${name}: format`)
       return parseDate(dateString, isUtc(zone) ? undefined : zone, spelling)
     })(fields, compiler, name)
     return (document) => {
