@@ -37,8 +37,11 @@ test('an invalid operand before a null is an error, one after it is not examined
     [{ $slice: [[1], 1, '$none'] }, null],
     [{ $slice: ['x', null] }, null],
     [{ $slice: [null, 'x', 1] }, null],
-    [{ $setIntersection: [[], null] }, null]
+    [{ $setIntersection: [[], null] }, null],
+    // The first pair that differs decides.
+    [{ $setEquals: [[1], [2], 'x'] }, false]
   ])
+  await refuses([{ $setEquals: [[1], [1n], 'x'] }, { $setEquals: [[1], null] }])
 })
 
 test('an empty list of defaults for $zip is none', async () => {
@@ -112,7 +115,11 @@ test('a function may only return what a document can hold, which is copied', asy
   for (const value of [new Map(), () => 1, Symbol('x'), Promise.resolve(1), new Date(Number.NaN), [{ a: new Set() }]]) {
     await refuses([callWith(value), { $ifNull: [callWith(value), 1] }])
   }
+  await refuses(
+    [1, null, '$none', { $literal: 'ab' }].map((args) => ({ $function: { body: () => 1, args, lang: 'js' } }))
+  )
   await gives([
+    [{ $function: { body: (...all: unknown[]) => all, args: { $literal: [1, [2]] }, lang: 'js' } }, [1, [2]]],
     [callWith(undefined), undefined],
     [callWith(null), null],
     [callWith({ a: undefined, b: [undefined, 1n] }), { b: [null, 1n] }],

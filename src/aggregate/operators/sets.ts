@@ -21,8 +21,12 @@ export const setOperators: Operators = {
     return elementsOf(first, (key) => second?.has(key) === false)
   }),
   $setEquals: nary(2, any, (values, name) => {
-    const [first, ...others] = values.map((value) => setOf(arrayOf(value, name)))
-    return others.every((other) => other.size === first?.size && isSubset(first, other))
+    const [first, ...others] = values
+    const set = setOf(arrayOf(first, name))
+    return others.every((value) => {
+      const other = setOf(arrayOf(value, name))
+      return other.size === set.size && isSubset(set, other)
+    })
   }),
   $setIsSubset: nary(2, 2, (values, name) => {
     const [first, second] = values.map((value) => setOf(arrayOf(value, name)))
