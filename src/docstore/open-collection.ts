@@ -15,7 +15,9 @@ import { ReadView } from './read/read-view.ts'
 import type { CollectionStore } from './store/collection-store.ts'
 import { Snapshots } from './store/snapshots.ts'
 import type { ChangeFeed } from './watch/change-feed.ts'
+import type { CallGroups } from './write/call-groups.ts'
 import { Committer } from './write/committer.ts'
+import { commitTogether, differentDocuments, type MutationCall } from './write/mutation-groups.ts'
 import type { CollectionState } from './write/write-batch.ts'
 import { Writer } from './write/writer.ts'
 
@@ -33,6 +35,8 @@ export class OpenCollection {
   readonly store: CollectionStore
   readonly writer: Writer
   readonly committer: Committer
+  /** Changes of single documents, waiting for their turn. */
+  readonly mutations: CallGroups<MutationCall, unknown>
   readonly snapshots: Snapshots
   /** Indexes created by createIndex(). */
   readonly declared: DeclaredIndexes
@@ -63,6 +67,7 @@ export class OpenCollection {
     this.snapshots = new Snapshots(store)
     this.committer = new Committer(store, index, declared, this.snapshots, feed, state)
     this.writer = new Writer(name, store, index, this.committer, () => store.greatestId(state))
+    this.mutations = this.writer.exclusiveGroups((calls) => commitTogether(this, calls), differentDocuments)
     this.autoRebuild = background?.autoRebuild && this.#watch(background.autoRebuild)
     this.expiry = background && this.#expire(background.ttlIntervalSeconds)
   }

@@ -44,6 +44,14 @@ test('the event loop turns between two documents of a slow update', async () => 
   assert.ok(new Set(changedIn).size >= 190, `in ${new Set(changedIn).size} turns`)
 })
 
+test('the event loop turns between slow updates of single documents that share a commit', async () => {
+  const changedIn = await turnsOf((db, set) =>
+    Promise.all(Array.from({ length: 200 }, (_, _id) => db.updateOne({ _id }, [set])))
+  )
+  assert.is(changedIn.length, 200)
+  assert.ok(new Set(changedIn).size >= 190, `in ${new Set(changedIn).size} turns`)
+})
+
 test('the event loop turns between two documents of a slow $merge', async () => {
   const changedIn = await turnsOf((db, set) => db.aggregate(merge(set)).toArray())
   assert.is(changedIn.length, 200)

@@ -2,24 +2,19 @@
  * Updates and deletions: reads from a view captured at the start, and writes in batches of bounded size.
  *
  * Invariants:
- * 1. Runs alone in the collection's write queue, so what was read is what is replaced.
+ * 1. No other write of the collection is in flight, so what was read is what is replaced.
  * 2. A document is changed at most once: the operation's own writes are above its view's limit.
  * 3. When a document cannot be changed, the ones before it stay changed, and it and the ones after it do not, as in
  *    MongoDB.
  */
 import { encodeKey } from '../../model/key.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { storedForm } from '../documents/stored-form.ts'
-import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Match } from '../read/confirmer.ts'
-import { Control } from '../read/control.ts'
-import { beginFind, matchesOf } from '../read/find.ts'
-import { Meter } from '../read/meter.ts'
-import { advance, end } from '../read/steps.ts'
 import type { CommitKind } from '../watch/change.ts'
-import { type Commit, isFull } from './commit.ts'
+import { Batches, forEachMatch } from './batches.ts'
+import { type MutationCall, onlyId } from './mutation-groups.ts'
 import type { DeleteRequest, UpdateRequest } from './mutation-request.ts'
 
 export interface Updated {
@@ -31,104 +26,133 @@ export interface Updated {
   readonly returned: Document | undefined
 }
 
+export interface Removed {
+  readonly deleted: number
+  readonly returned: Document | undefined
+}
+
 /** Updates up to `find.limit` matches, or upserts a document. */
 export function update(collection: OpenCollection, request: UpdateRequest): Promise<Updated> {
-  return collection.writer.exclusive(async () => {
-    if (request.ready !== undefined) await request.ready()
-    const now = new Date()
-    let matched = 0
-    let modified = 0
-    let returned: Document | undefined
-    await forEachMatch(collection, request.kind, request, (commit, match) => {
-      const changed = storedForm(request.change(match.document, { isInsert: false, now }))
-      // Before anything is written, because a projection may fail.
-      if (matched === 0) returned = request.returns?.(match.document, changed)
-      const write = (): void => {
-        if (collection.committer.replace(commit, match, changed, encodeKey(match.document._id))) modified++
-        matched++
-      }
-      if (!commit.entries?.needsLoad) return write()
-      return commit.entries.load([match.document, changed]).then(write)
-    })
-    if (matched > 0 || request.upsertSeed === undefined) {
-      return { matched, modified, upsertedId: null, hasUpserted: false, returned }
-    }
-    const inserted = collection.writer.withId(request.change(request.upsertSeed(), { isInsert: true, now }))
-    returned = request.returns?.(undefined, inserted)
-    const [upsertedId] = await collection.writer.insertExclusive([inserted])
-    return { matched, modified, upsertedId, hasUpserted: true, returned }
-  })
+  return run(collection, new UpdateCall(collection, request))
 }
 
 /** Deletes up to `find.limit` matches. */
-export function remove(
-  collection: OpenCollection,
-  request: DeleteRequest
-): Promise<{ readonly deleted: number; readonly returned: Document | undefined }> {
+export function remove(collection: OpenCollection, request: DeleteRequest): Promise<Removed> {
+  return run(collection, new RemoveCall(collection, request))
+}
+
+function run<Result>(collection: OpenCollection, call: MutationCall<Result>): Promise<Result> {
+  if (call.id !== undefined) return collection.mutations.call(call) as Promise<Result>
   return collection.writer.exclusive(async () => {
-    let deleted = 0
-    let returned: Document | undefined
-    await forEachMatch(collection, 'delete', request, (commit, match) => {
-      if (deleted === 0) returned = request.returns?.(match.document, undefined)
-      const write = (): void => {
-        collection.committer.remove(commit, match, encodeKey(match.document._id))
-        deleted++
-      }
-      if (!commit.entries?.needsLoad) return write()
-      return commit.entries.load([match.document]).then(write)
-    })
-    return { deleted, returned }
+    const batches = new Batches(collection, call.kind)
+    try {
+      await call.change(batches)
+    } finally {
+      await batches.flush()
+    }
+    await call.complete()
+    return call.result
   })
 }
 
-/**
- * Calls `visit` for every match in order, passing the batch for its writes, and commits the batches. `visit` may be
- * asynchronous.
- */
-async function forEachMatch(
-  collection: OpenCollection,
-  kind: CommitKind,
-  { find, options }: DeleteRequest,
-  visit: (commit: Commit, match: Match) => void | Promise<void>
-): Promise<void> {
-  const { committer, writer } = collection
-  const execution = beginFind(collection, find, new Control(options), new Meter())
-  const matches = matchesOf(execution, find)
-  let remaining = find.limit
-  let commit: Commit | undefined
-  let sliceStart = performance.now()
-  const close = (): void => {
-    end(matches)
-    execution.view.close()
+class UpdateCall implements MutationCall<Updated> {
+  readonly kind: CommitKind
+  readonly id: unknown
+  readonly #collection: OpenCollection
+  readonly #request: UpdateRequest
+  #now = new Date()
+  #matched = 0
+  #modified = 0
+  #returned: Document | undefined
+  #upserted: { readonly id: unknown } | undefined
+
+  constructor(collection: OpenCollection, request: UpdateRequest) {
+    this.#collection = collection
+    this.#request = request
+    this.kind = request.kind
+    this.id = onlyId(request.find)
   }
-  const flush = async (): Promise<void> => {
-    const full = commit
-    commit = undefined
-    if (full !== undefined) await committer.run(full)
+
+  async change(batches: Batches): Promise<void> {
+    const request = this.#request
+    if (request.ready !== undefined) await request.ready()
+    this.#now = new Date()
+    await forEachMatch(this.#collection, batches, request, (match) => this.#change(batches, match))
   }
-  try {
-    while (remaining > 0) {
-      const slice = await advance(matches)
-      if (slice === undefined) break
-      for (const match of slice) {
-        const turn = yieldIfDue(sliceStart)
-        sliceStart = turn instanceof Promise ? await turn : turn
-        commit ??= committer.begin(kind)
-        const visiting = visit(commit, match)
-        if (visiting instanceof Promise) await visiting
-        if (--remaining === 0) break
-        if (!isFull(commit)) continue
-        await flush()
-        await writer.maintainIfDue()
-      }
+
+  get isChangeAll(): boolean {
+    return this.#matched > 0 || this.#request.upsertSeed === undefined
+  }
+
+  async complete(): Promise<void> {
+    const { change, upsertSeed, returns } = this.#request
+    if (this.isChangeAll || upsertSeed === undefined) return
+    const { writer } = this.#collection
+    const inserted = writer.withId(change(upsertSeed(), { isInsert: true, now: this.#now }))
+    this.#returned = returns?.(undefined, inserted)
+    const [id] = await writer.insertExclusive([inserted])
+    this.#upserted = { id }
+  }
+
+  get result(): Updated {
+    return {
+      matched: this.#matched,
+      modified: this.#modified,
+      upsertedId: this.#upserted === undefined ? null : this.#upserted.id,
+      hasUpserted: this.#upserted !== undefined,
+      returned: this.#returned
     }
-    // The commit would have to copy live bitmaps that an open view still holds.
-    close()
-    await flush()
-  } catch (error) {
-    await flush()
-    throw fromStore(error)
-  } finally {
-    close()
+  }
+
+  #change(batches: Batches, match: Match): void | Promise<void> {
+    const { change, returns } = this.#request
+    const changed = storedForm(change(match.document, { isInsert: false, now: this.#now }))
+    // Before anything is written, because a projection may fail.
+    if (this.#matched === 0) this.#returned = returns?.(match.document, changed)
+    const { commit } = batches
+    const write = (): void => {
+      const { committer } = this.#collection
+      if (committer.replace(commit, match, changed, encodeKey(match.document._id))) this.#modified++
+      this.#matched++
+    }
+    if (!commit.entries?.needsLoad) return write()
+    return commit.entries.load([match.document, changed]).then(write)
+  }
+}
+
+class RemoveCall implements MutationCall<Removed> {
+  readonly kind = 'delete'
+  readonly id: unknown
+  readonly isChangeAll = true
+  readonly #collection: OpenCollection
+  readonly #request: DeleteRequest
+  #deleted = 0
+  #returned: Document | undefined
+
+  constructor(collection: OpenCollection, request: DeleteRequest) {
+    this.#collection = collection
+    this.#request = request
+    this.id = onlyId(request.find)
+  }
+
+  change(batches: Batches): Promise<void> {
+    return forEachMatch(this.#collection, batches, this.#request, (match) => this.#remove(batches, match))
+  }
+
+  async complete(): Promise<void> {}
+
+  get result(): Removed {
+    return { deleted: this.#deleted, returned: this.#returned }
+  }
+
+  #remove(batches: Batches, match: Match): void | Promise<void> {
+    if (this.#deleted === 0) this.#returned = this.#request.returns?.(match.document, undefined)
+    const { commit } = batches
+    const write = (): void => {
+      this.#collection.committer.remove(commit, match, encodeKey(match.document._id))
+      this.#deleted++
+    }
+    if (!commit.entries?.needsLoad) return write()
+    return commit.entries.load([match.document]).then(write)
   }
 }

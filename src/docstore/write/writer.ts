@@ -2,8 +2,8 @@
  * The write path of a collection: all decisions about writes are made here, in call order.
  *
  * Inserts are pipelined: while one batch is being applied, the next is prepared, its `_id`s checked against the store
- * and against ids still in flight. Single inserts waiting at the same time are committed together. Operations that read
- * before they write (update, delete) run alone.
+ * and against ids still in flight. Operations that read before they write (update, delete) have no other write in
+ * flight. Single inserts waiting at the same time are committed together, and so are changes of single documents.
  *
  * Invariants:
  * 1. No two documents have the same `_id` at any instant.
@@ -19,10 +19,11 @@ import { JsonRecord } from '../documents/json-record.ts'
 import { ensureId } from '../documents/stored-form.ts'
 import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from '../errors.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
+import { type Admits, CallGroups, type WaitingCall } from './call-groups.ts'
 import { type Commit, isFull } from './commit.ts'
 import type { Committer } from './committer.ts'
 import { assertSameId, type Entry, loadEntries, prepareEntry, withId } from './insert-entry.ts'
-import { type Inserted, InsertGroups } from './insert-groups.ts'
+import { type Inserted, insertGroup } from './insert-group.ts'
 import { KnownIds } from './known-ids.ts'
 import type { PendingIds } from './pending-ids.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -50,10 +51,12 @@ export class Writer {
   readonly #committer: Committer
   readonly #queue = new WriteQueue()
   readonly #ids: KnownIds
-  readonly #groups = new InsertGroups(
+  readonly #inserts = new CallGroups<Document, unknown>(
     (task) => this.#enqueue(task),
-    (documents) => this.#insert(documents, false)
+    (calls) => insertGroup(calls, (documents) => this.#insert(documents, false))
   )
+  /** All groups that calls may join. */
+  readonly #groups: { end(): void }[] = [this.#inserts]
   /** How many cold documents are left. */
   #cold = coldDocuments
   #isClosed = false
@@ -80,7 +83,7 @@ export class Writer {
   /** Inserts one document; resolves with its `_id` when it is committed. */
   insertOne(document: Document): Promise<unknown> {
     this.ensureId(document)
-    return this.#groups.insert(document)
+    return this.#inserts.call(document)
   }
 
   /** Generates a missing `_id`. Auto-incremented ones are assigned later, on insertion. */
@@ -106,6 +109,20 @@ export class Writer {
   /** Runs a task that reads and writes, with no other write in flight. */
   exclusive<T>(task: () => Promise<T>): Promise<T> {
     return this.#enqueue(() => this.#runExclusive(task))
+  }
+
+  /**
+   * Groups calls into tasks like those of exclusive().
+   * @param run settles the calls of a group
+   * @param newRule see CallGroups
+   */
+  exclusiveGroups<Call, Result>(
+    run: (calls: readonly WaitingCall<Call, Result>[]) => Promise<void>,
+    newRule: () => Admits<Call>
+  ): CallGroups<Call, Result> {
+    const groups = new CallGroups<Call, Result>((task) => this.exclusive(task), run, newRule)
+    this.#groups.push(groups)
+    return groups
   }
 
   /**
@@ -184,8 +201,8 @@ export class Writer {
 
   /** @param mayAdd the task may add documents to the index, which has to be ready for them */
   #enqueue<T>(task: () => Promise<T>, mayAdd = true): Promise<T> {
-    // Preserves call order: inserts called after this task must not join a group queued before it.
-    this.#groups.end()
+    // Preserves call order: calls made after this one must not join a group queued before it.
+    for (const groups of this.#groups) groups.end()
     if (this.#isClosed) return Promise.reject(notOpen('The database or the collection'))
     return this.#queue.run(async () => {
       // Not only when the queue is empty, which may never happen.

@@ -1,6 +1,9 @@
 /** Calls do what is requested, or report that they do not. */
 import { edit, mutant } from './mutant.mjs'
 
+const groups = 'docstore/write/mutation-groups'
+const shared = 'docstore/shared-commits'
+
 export const calls = [
   mutant(
     'an index that is still being built is reported as built',
@@ -12,5 +15,30 @@ export const calls = [
     edit('docstore/known-options', "if (option === 'session' && value === null) continue", 'continue'),
     'docstore/open-options',
     'docstore/call-arguments'
+  ),
+  mutant(
+    'changes of the same document share a batch',
+    edit(groups, 'return keys.add(keyOf(call)).size > size', 'return keys.add(keyOf(call)).size > 0'),
+    shared
+  ),
+  mutant(
+    'an update and a deletion share a batch',
+    edit(groups, 'if (call.kind !== first.kind) return false', ''),
+    shared
+  ),
+  mutant(
+    'an upsert is inserted before the changes that precede it in its group',
+    edit(groups, '      await commit()\n      await settle([waiting]', '      await settle([waiting]'),
+    shared
+  ),
+  mutant(
+    'a change that fails takes the rest of its group with it',
+    edit(groups, 'reject(error)\n      continue', 'throw error'),
+    shared
+  ),
+  mutant(
+    'a call joins a group queued before another write',
+    edit('docstore/write/writer', 'for (const groups of this.#groups) groups.end()', ''),
+    shared
   )
 ]

@@ -1,0 +1,91 @@
+/** Reads the documents that a write changes, and commits the changes in batches of bounded size. */
+import { yieldIfDue } from '../../model/time-slice.ts'
+import { fromStore } from '../errors.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { Match } from '../read/confirmer.ts'
+import { Control } from '../read/control.ts'
+import { beginFind, matchesOf } from '../read/find.ts'
+import { Meter } from '../read/meter.ts'
+import { advance, end } from '../read/steps.ts'
+import type { CommitKind } from '../watch/change.ts'
+import { type Commit, isFull } from './commit.ts'
+import type { DeleteRequest } from './mutation-request.ts'
+
+/** The changes of one or more calls. REQUIRES: inside an exclusive task. */
+export class Batches {
+  readonly #collection: OpenCollection
+  readonly #kind: CommitKind
+  #commit: Commit | undefined
+  #sliceStart = performance.now()
+
+  constructor(collection: OpenCollection, kind: CommitKind) {
+    this.#collection = collection
+    this.#kind = kind
+  }
+
+  /** The batch being prepared. */
+  get commit(): Commit {
+    this.#commit ??= this.#collection.committer.begin(this.#kind)
+    return this.#commit
+  }
+
+  get isFull(): boolean {
+    return this.#commit !== undefined && isFull(this.#commit)
+  }
+
+  /** Commits the batch, if there is one. */
+  async flush(): Promise<void> {
+    const commit = this.#commit
+    this.#commit = undefined
+    if (commit !== undefined) await this.#collection.committer.run(commit)
+  }
+
+  /** Yields to the event loop if it is time. */
+  yieldIfDue(): void | Promise<void> {
+    const slice = yieldIfDue(this.#sliceStart)
+    if (!(slice instanceof Promise)) {
+      this.#sliceStart = slice
+      return
+    }
+    return slice.then((start) => {
+      this.#sliceStart = start
+    })
+  }
+}
+
+/**
+ * Calls `visit` for every match in order, and commits full batches between two of them; the caller commits the last one.
+ * The view is captured at the start. `visit` may be asynchronous.
+ */
+export async function forEachMatch(
+  collection: OpenCollection,
+  batches: Batches,
+  { find, options }: DeleteRequest,
+  visit: (match: Match) => void | Promise<void>
+): Promise<void> {
+  const execution = beginFind(collection, find, new Control(options), new Meter())
+  const matches = matchesOf(execution, find)
+  let remaining = find.limit
+  try {
+    while (remaining > 0) {
+      const slice = await advance(matches)
+      if (slice === undefined) break
+      for (const match of slice) {
+        const turn = batches.yieldIfDue()
+        if (turn !== undefined) await turn
+        const visiting = visit(match)
+        if (visiting instanceof Promise) await visiting
+        if (--remaining === 0) break
+        if (!batches.isFull) continue
+        await batches.flush()
+        await collection.writer.maintainIfDue()
+      }
+    }
+  } catch (error) {
+    throw fromStore(error)
+  } finally {
+    // Before the last batch is committed, which would have to copy live bitmaps that an open view still holds.
+    end(matches)
+    execution.view.close()
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Updates, replacements and deletions of single documents that share a commit.
+ *
+ * Invariant: the outcome is that of the calls one after the other. Each names one `_id`, no two the same one, so none
+ * sees what another of its batch has changed.
+ */
+import { encodeKey } from '../../model/key.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { CompiledFind } from '../read/find.ts'
+import type { CommitKind } from '../watch/change.ts'
+import { Batches } from './batches.ts'
+import type { Admits, WaitingCall } from './call-groups.ts'
+
+/** A call that changes documents. */
+export interface MutationCall<Result = unknown> {
+  readonly kind: CommitKind
+  /** The `_id` of the only document that can match; undefined if there may be others. */
+  readonly id: unknown
+  /** Finds the documents and adds their changes to the batches. */
+  change(batches: Batches): Promise<void>
+  /** Whether there is nothing left to do for complete(). */
+  readonly isChangeAll: boolean
+  /** Does what is left to do once the changes are committed. */
+  complete(): Promise<void>
+  readonly result: Result
+}
+
+type Waiting = WaitingCall<MutationCall, unknown>
+
+export function onlyId({ filter: { ids } }: CompiledFind): unknown {
+  return ids?.length === 1 ? ids[0] : undefined
+}
+
+/** Admits calls of one kind, because a commit has one, that change different documents. */
+export function differentDocuments(): Admits<MutationCall> {
+  let first: MutationCall | undefined
+  let keys: Set<string> | undefined
+  return (call) => {
+    first ??= call
+    if (call === first) return true
+    if (call.kind !== first.kind) return false
+    keys ??= new Set([keyOf(first)])
+    const { size } = keys
+    return keys.add(keyOf(call)).size > size
+  }
+}
+
+function keyOf({ id }: MutationCall): string {
+  return Buffer.from(encodeKey(id)).toString('latin1')
+}
+
+/** Runs calls in order. One that fails changes nothing, and fails alone. REQUIRES: inside an exclusive task. */
+export async function commitTogether(collection: OpenCollection, calls: readonly Waiting[]): Promise<void> {
+  const batches = new Batches(collection, calls[0]!.call.kind)
+  let changed: Waiting[] = []
+  const commit = async (): Promise<void> => {
+    const committed = changed
+    changed = []
+    await settle(committed, () => batches.flush())
+  }
+  for (const waiting of calls) {
+    const { call, reject } = waiting
+    try {
+      await call.change(batches)
+    } catch (error) {
+      reject(error)
+      continue
+    }
+    changed.push(waiting)
+    if (!call.isChangeAll) {
+      changed.pop()
+      await commit()
+      await settle([waiting], () => call.complete())
+    } else if (batches.isFull) await commit()
+    else continue
+    await collection.writer.maintainIfDue()
+  }
+  await commit()
+}
+
+async function settle(calls: readonly Waiting[], task: () => Promise<void>): Promise<void> {
+  try {
+    await task()
+  } catch (error) {
+    for (const { reject } of calls) reject(error)
+    return
+  }
+  for (const { call, resolve } of calls) resolve(call.result)
+}
