@@ -70,6 +70,8 @@ class UnitBuilding {
   readonly #arena = new RecordArena('transient')
   readonly #ids: IdKeys
   #documentBytes = 0
+  /** Whether the last run was shortened: the next one's end is found before its bytes are copied. */
+  #isMixed = false
   /** Maximum number of lines in the next run. */
   #runLines = runEntries
   /** End of the `_id` of each line in the current run. */
@@ -145,30 +147,35 @@ class UnitBuilding {
    */
   #addRun(from: number): number | undefined {
     const { bytes, places } = this.#lines
-    const to = this.#endOfRun(from)
-    if (this.#idEnds[0]! >= 0 && this.#segments.stage(bytes.subarray(places[2 * from], places[2 * to - 1]))) {
-      return this.#addStaged(from, to)
-    }
+    const limit = this.#limitOfRun(from)
+    let to = this.#isMixed ? this.#endOfRun(from, limit) : limit
+    const isStaged =
+      this.#lines.endOfId(from) >= 0 && this.#segments.stage(bytes.subarray(places[2 * from], places[2 * to - 1]))
+    // Staging has brought the bytes into the processor's caches.
+    if (!this.#isMixed) to = this.#endOfRun(from, limit)
+    this.#isMixed = to < limit
+    if (isStaged) return this.#addStaged(from, to)
     let i = from
     for (; i < to && this.#segments.isReady; i++) if (!this.#add(i)) return undefined
     return i
   }
 
-  /**
-   * Returns the end of a run of at least one line: all lines start with an `_id` that can be read from bytes, or none
-   * does.
-   */
-  #endOfRun(from: number): number {
+  /** Returns the greatest end that a run of at least one line may have. */
+  #limitOfRun(from: number): number {
     const { count, places } = this.#lines
-    const limit = Math.min(from + this.#runLines, count)
-    let to = from
-    for (; to < limit; to++) {
+    let to = Math.min(from + this.#runLines, count)
+    while (to > from + 1 && places[2 * to - 1]! - places[2 * from]! > maxRunBytes) to--
+    return to
+  }
+
+  /** Shortens a run: all lines start with an `_id` that can be read from bytes, or none does. */
+  #endOfRun(from: number, limit: number): number {
+    for (let to = from; to < limit; to++) {
       const idEnd = this.#lines.endOfId(to)
-      if (to > from && idEnd >= 0 !== this.#idEnds[0]! >= 0) break
-      if (to > from && places[2 * to + 1]! - places[2 * from]! > maxRunBytes) break
+      if (to > from && idEnd >= 0 !== this.#idEnds[0]! >= 0) return to
       this.#idEnds[to - from] = idEnd
     }
-    return to
+    return limit
   }
 
   /**
