@@ -15,6 +15,20 @@ async function filled(db: Database): Promise<Database> {
   return db
 }
 
+/** Runs a task with a clock that only `pass` advances, by milliseconds. */
+async function withClock<T>(task: (pass: (milliseconds: number) => void) => Promise<T>): Promise<T> {
+  const { now } = performance
+  let time = now.call(performance)
+  performance.now = () => time
+  try {
+    return await task((milliseconds) => {
+      time += milliseconds
+    })
+  } finally {
+    performance.now = now
+  }
+}
+
 const calls: readonly (readonly [name: string, call: (db: Database, _id: number) => Promise<unknown>])[] = [
   ['updateOne', (db, _id) => db.updateOne({ _id }, { $inc: { n: 1 } })],
   ['updateMany', (db, _id) => db.updateMany({ _id, n: 0 }, { $inc: { n: 1 } })],
@@ -30,7 +44,7 @@ for (const [name, call] of calls) {
     const level = new SyncCountingLevel()
     await using db = await filled(await open(level, { sync: true }))
     const before = level.syncs
-    await Promise.all(ids.map((_id) => call(db, _id)))
+    await withClock(() => Promise.all(ids.map((_id) => call(db, _id))))
     assert.ok(level.syncs - before <= 2, `${level.syncs - before} commits`)
     assert.is(await db.countDocuments({ n: 0 }), 0)
     assert.equal((await db.verify()).problems, [])
@@ -43,6 +57,25 @@ test('more documents than a batch holds are committed in several', async () => {
   await db.insertMany(structuredClone(many))
   await Promise.all(many.map(({ _id }) => db.updateOne({ _id }, { $inc: { n: 1 } })))
   assert.is(await db.countDocuments({ n: 1 }), 2500)
+})
+
+test('calls do not wait for all the slow ones after them', async () => {
+  await using db = await filled(await open('unused', { store: 'memory' }))
+  let called = 0
+  const calledAtFirst = await withClock(async (pass) => {
+    const body = (): number => {
+      called++
+      pass(15)
+      return 1
+    }
+    const slow = [{ $set: { n: { $function: { body, args: [], lang: 'js' } } } }]
+    const updates = ids.map((_id) => db.updateOne({ _id }, slow))
+    const first = await updates[0]!.then(() => called)
+    await Promise.all(updates)
+    return first
+  })
+  assert.is(called, count)
+  assert.is(calledAtFirst, 2)
 })
 
 test('a call that fails changes nothing and fails alone', async () => {

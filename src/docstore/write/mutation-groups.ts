@@ -27,6 +27,9 @@ export interface MutationCall<Result = unknown> {
 
 type Waiting = WaitingCall<MutationCall, unknown>
 
+/** Time after which the calls done so far are committed: they should not wait for slow ones after them. */
+const maxMilliseconds = 20
+
 export function onlyId({ filter: { ids } }: CompiledFind): unknown {
   return ids?.length === 1 ? ids[0] : undefined
 }
@@ -53,10 +56,12 @@ function keyOf({ id }: MutationCall): string {
 export async function commitTogether(collection: OpenCollection, calls: readonly Waiting[]): Promise<void> {
   const batches = new Batches(collection, calls[0]!.call.kind)
   let changed: Waiting[] = []
+  let begun = performance.now()
   const commit = async (): Promise<void> => {
     const committed = changed
     changed = []
     await settle(committed, () => batches.flush())
+    begun = performance.now()
   }
   for (const waiting of calls) {
     const { call, reject } = waiting
@@ -71,7 +76,7 @@ export async function commitTogether(collection: OpenCollection, calls: readonly
       changed.pop()
       await commit()
       await settle([waiting], () => call.complete())
-    } else if (batches.isFull) await commit()
+    } else if (batches.isFull || performance.now() - begun > maxMilliseconds) await commit()
     else continue
     await collection.writer.maintainIfDue()
   }

@@ -37,6 +37,11 @@ export const calls = [
     shared
   ),
   mutant(
+    'calls wait for all the slow ones of their group',
+    edit(groups, ' || performance.now() - begun > maxMilliseconds', ''),
+    shared
+  ),
+  mutant(
     'a call joins a group queued before another write',
     edit('docstore/write/writer', 'for (const groups of this.#groups) groups.end()', ''),
     shared
