@@ -2,7 +2,15 @@
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type CollectionOptions, type Database, type Document, open, PetalError } from '../../src/index.ts'
+import {
+  BulkWriteError,
+  type BulkWriteOperation,
+  type CollectionOptions,
+  type Database,
+  type Document,
+  open,
+  PetalError
+} from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
 import { FailingLevel, SyncCountingLevel } from './odd-stores.ts'
@@ -50,6 +58,19 @@ for (const [name, call] of calls) {
     assert.equal((await db.verify()).problems, [])
   })
 }
+
+test('operations of an unordered bulkWrite() share a few commits, those of an ordered one do not', async () => {
+  for (const ordered of [false, true]) {
+    const level = new SyncCountingLevel()
+    await using db = await filled(await open(level, { sync: true }))
+    const before = level.syncs
+    const operations = ids.map((_id) => ({ updateOne: { filter: { _id }, update: { $inc: { n: 1 } } } }))
+    const { modifiedCount } = await withClock(() => db.bulkWrite(operations, { ordered }))
+    assert.is(modifiedCount, count)
+    const commits = level.syncs - before
+    assert.ok(ordered ? commits === count : commits <= 2, `ordered: ${ordered}, ${commits} commits`)
+  }
+})
 
 test('more documents than a batch holds are committed in several', async () => {
   await using db = await open('unused', { store: 'memory' })
@@ -212,6 +233,49 @@ for (const idsOption of ['table', 'reversible'] as const) {
     })
   }
 }
+
+function randomOperation(): BulkWriteOperation {
+  const [_id, k] = [below(12), below(12)]
+  const filter = oneOf<Document>([{ _id }, { _id }, { k }])
+  const update = oneOf<Document>([{ $inc: { n: 1 } }, { $set: { k } }, { $set: { _id: -1 } }])
+  const upsert = below(4) === 0
+  return oneOf<BulkWriteOperation>([
+    { updateOne: { filter, update, upsert } },
+    { updateOne: { filter, update, upsert } },
+    { updateMany: { filter, update } },
+    { replaceOne: { filter, replacement: { k }, upsert } },
+    { deleteOne: { filter } },
+    { insertOne: { document: { _id, k } } }
+  ])
+}
+
+test('an unordered bulkWrite() has the counts, errors, documents and events of its operations in turn', async () => {
+  for (let round = 0; round < 60; round++) {
+    const operations = Array.from({ length: 40 }, randomOperation)
+    const lists = (listsOf: readonly (readonly BulkWriteOperation[])[]): Promise<Outcome> =>
+      outcomeOf({ ids: 'table' }, round % 2 === 0, async (db) => {
+        const sum: Record<string, number> = {}
+        const errors: string[] = []
+        for (const list of listsOf) {
+          const error = await db.bulkWrite(structuredClone(list), { ordered: false }).then(add, (reason: unknown) => {
+            assert.instance(reason, BulkWriteError)
+            add((reason as BulkWriteError).result)
+            errors.push(...(reason as BulkWriteError).writeErrors.map(({ errmsg }) => errmsg))
+          })
+          assert.is(error, undefined)
+        }
+        function add(result: object): void {
+          for (const [name, value] of Object.entries(result)) {
+            if (typeof value === 'number') sum[name] = (sum[name] ?? 0) + value
+          }
+        }
+        return [{ status: 'fulfilled', value: { sum, errors } }]
+      })
+    const inTurn = await lists(operations.map((operation) => [operation]))
+    const atOnce = await lists([operations])
+    assert.equal(withoutGeneratedIds(atOnce), withoutGeneratedIds(inTurn), `seed ${seed}, round ${round}`)
+  }
+})
 
 function withoutGeneratedIds(outcome: Outcome): unknown {
   return JSON.parse(JSON.stringify(outcome).replace(/"[0-9a-f]{24}"/g, '"generated"'))

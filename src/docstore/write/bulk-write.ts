@@ -96,6 +96,12 @@ type UpdateOperation = Extract<
   { updateOne: unknown } | { updateMany: unknown } | { replaceOne: unknown }
 >
 
+/**
+ * Number of operations of an unordered call that wait at the same time, so that they can share commits. They are carried
+ * out in order all the same.
+ */
+const maxAtOnce = 1000
+
 interface Tally {
   insertedCount: number
   matchedCount: number
@@ -138,17 +144,20 @@ export async function bulkWrite(
   }
   const writeErrors: WriteError[] = []
   const common: Common = { ...(variables !== undefined && { let: variables }), ...(signal && { signal }) }
-  for (const [index, operation] of operations.entries()) {
-    throwIfAborted(signal)
-    try {
-      await run(collection, operation, index, common, tally)
-      await deliver(undefined)
-    } catch (error) {
+  const isOrdered = ordered ?? true
+  const runAt = (index: number): Promise<void> =>
+    run(collection, operations[index]!, index, common, tally).then(deliver, (error: unknown) => {
       if (!(error instanceof PetalError) || isFatal(error)) throw error
       writeErrors.push(writeError(index, error))
-      if (ordered ?? true) break
-    }
+    })
+  const atOnce = isOrdered ? 1 : maxAtOnce
+  for (let from = 0; from < operations.length && !(isOrdered && writeErrors.length > 0); from += atOnce) {
+    throwIfAborted(signal)
+    const indexes = Array.from({ length: Math.min(atOnce, operations.length - from) }, (_, i) => from + i)
+    const results = await Promise.allSettled(indexes.map(runAt))
+    for (const result of results) if (result.status === 'rejected') throw result.reason
   }
+  writeErrors.sort((one, other) => one.index - other.index)
   const [first, ...others] = writeErrors
   if (first !== undefined) throw new BulkWriteError([first, ...others], tally)
   return { acknowledged: true, ...tally }
@@ -193,6 +202,7 @@ function isFatal({ codeName }: PetalError): boolean {
   )
 }
 
+/** Adds to the tally once the operation is done; others may be running meanwhile. */
 async function run(
   collection: OpenCollection,
   operation: BulkWriteOperation,
@@ -206,9 +216,11 @@ async function run(
     tally.insertedIds[index] = await collection.writer.insertOne(given)
     tally.insertedCount++
   } else if ('deleteOne' in operation) {
-    tally.deletedCount += await runDelete(collection, 'deleteOne', 1, operation.deleteOne, common)
+    const deleted = await runDelete(collection, 'deleteOne', 1, operation.deleteOne, common)
+    tally.deletedCount += deleted
   } else if ('deleteMany' in operation) {
-    tally.deletedCount += await runDelete(collection, 'deleteMany', 0, operation.deleteMany, common)
+    const deleted = await runDelete(collection, 'deleteMany', 0, operation.deleteMany, common)
+    tally.deletedCount += deleted
   } else {
     const updated = await update(collection, requestOf(operation, common))
     tally.matchedCount += updated.matched

@@ -42,6 +42,11 @@ export const calls = [
     shared
   ),
   mutant(
+    'an ordered bulkWrite() does not wait for one operation before the next',
+    edit('docstore/write/bulk-write', 'isOrdered ? 1 : maxAtOnce', 'maxAtOnce'),
+    shared
+  ),
+  mutant(
     'a call joins a group queued before another write',
     edit('docstore/write/writer', 'for (const groups of this.#groups) groups.end()', ''),
     shared
