@@ -1,5 +1,6 @@
 /** Recognises expressions that do not depend on a document. */
 import { isPlainObject } from '../model/types.ts'
+import { someOperator } from '../query/some-operator.ts'
 
 /** Operators that are not deterministic, or read the document without a path. */
 const varying: readonly string[] = ['$rand', '$function', '$getField']
@@ -22,9 +23,5 @@ export function isConstant(expression: unknown, isFixed: (name: string) => boole
 
 /** Whether an expression contains operators, which have to be loaded. */
 export function hasOperator(expression: unknown): boolean {
-  if (Array.isArray(expression)) return expression.some(hasOperator)
-  if (!isPlainObject(expression)) return false
-  return Object.entries(expression).some(
-    ([key, value]) => key !== '$literal' && (key.startsWith('$') || hasOperator(value))
-  )
+  return someOperator(expression, (name) => name.startsWith('$'))
 }

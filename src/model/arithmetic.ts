@@ -5,15 +5,7 @@
  * 64-bit integer, everything else is a double. A 64-bit overflow is an error in updates and a double in expressions.
  */
 import { Decimal128 } from 'bson'
-import {
-  addDecimals,
-  type Decimal,
-  multiplyDecimals,
-  parseDecimal,
-  toDecimal,
-  toDecimal128,
-  toNegativeZero
-} from './decimal.ts'
+import { addDecimals, type Decimal, multiplyDecimals, parseDecimal, toDecimal, toDecimal128 } from './decimal.ts'
 import { PetalError } from './errors.ts'
 
 export type PlainNumber = number | bigint | Decimal128
@@ -103,8 +95,8 @@ function computeDecimal(arithmetic: Arithmetic, a: PlainNumber, b: PlainNumber):
   const x = decimalOf(a)
   const y = decimalOf(b)
   if (x !== undefined && y !== undefined) {
-    const isNegativeZero = arithmetic.isSigned === true && isNegative(a) !== isNegative(b)
-    return (isNegativeZero ? toNegativeZero : toDecimal128)(arithmetic.decimals(x, y))
+    const isZeroNegative = arithmetic.isSigned === true && isNegative(a) !== isNegative(b)
+    return toDecimal128(arithmetic.decimals(x, y), isZeroNegative)
   }
   // NaN and the infinities follow the same rules in both kinds.
   return Decimal128.fromString(String(arithmetic.doubles(signOf(a), signOf(b))))

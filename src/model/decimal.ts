@@ -76,10 +76,13 @@ export function isMultiple(a: Decimal, b: Decimal): boolean {
   return scaleTo(a, exponent) % scaleTo(b, exponent) === 0n
 }
 
-/** Rounds to 34 digits, half to even as in IEEE 754; beyond the greatest exponent the result is an infinity. */
-export function toDecimal128(value: Decimal): Decimal128 {
+/**
+ * Rounds to 34 digits, half to even as in IEEE 754; beyond the greatest exponent the result is an infinity.
+ * @param isZeroNegative whether a zero is −0
+ */
+export function toDecimal128(value: Decimal, isZeroNegative = false): Decimal128 {
   let { coefficient, exponent } = value
-  const sign = coefficient < 0n ? '-' : ''
+  const sign = coefficient < 0n || (coefficient === 0n && isZeroNegative) ? '-' : ''
   if (coefficient < 0n) coefficient = -coefficient
   const excess = Math.max(String(coefficient).length - maxDigits, minExponent - exponent)
   if (excess > 0) {
@@ -98,12 +101,6 @@ export function toDecimal128(value: Decimal): Decimal128 {
   }
   if (exponent > maxExponent) return Decimal128.fromString(`${sign}Infinity`)
   return Decimal128.fromString(`${sign}${coefficient}E${exponent}`)
-}
-
-/** Like toDecimal128(), for a result that is negative if it is zero. */
-export function toNegativeZero(value: Decimal): Decimal128 {
-  const result = toDecimal128(value)
-  return value.coefficient === 0n ? Decimal128.fromString(`-${result}`) : result
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Recognises filters that call functions of the caller, which may do anything, for example change Object.prototype. */
-import { isPlainObject } from '../model/types.ts'
 import type { Filter } from './ast.ts'
+import { someOperator } from './some-operator.ts'
 
 /** Whether testing a document may call a function of the caller: a `$where`, or a `$function` within an `$expr`. */
 export function hasCallback(filter: Filter): boolean {
@@ -19,9 +19,5 @@ export function hasCallback(filter: Filter): boolean {
 
 /** Like hasCallback(), for an expression as written. */
 export function isFunctionIn(expression: unknown): boolean {
-  if (Array.isArray(expression)) return expression.some(isFunctionIn)
-  if (!isPlainObject(expression)) return false
-  return Object.entries(expression).some(
-    ([key, value]) => key !== '$literal' && (key === '$function' || isFunctionIn(value))
-  )
+  return someOperator(expression, (name) => name === '$function')
 }

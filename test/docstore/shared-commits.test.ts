@@ -12,7 +12,7 @@ import {
   PetalError
 } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { randomFrom } from '../support/random.ts'
+import { numbersBelow } from '../support/random.ts'
 import { FailingLevel, SyncCountingLevel } from './odd-stores.ts'
 
 const count = 100
@@ -144,8 +144,7 @@ test('when a commit fails, so do all of its calls, and nothing is changed', asyn
 })
 
 const seed = testSeed()
-const random = randomFrom(seed)
-const below = (limit: number): number => Math.floor(random() * limit)
+const below = numbersBelow(seed)
 const oneOf = <T>(values: readonly T[]): T => values[below(values.length)] as T
 
 type Call = (db: Database) => Promise<unknown>

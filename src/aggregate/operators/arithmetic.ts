@@ -1,14 +1,7 @@
 /** Arithmetic on numbers of all types, and on dates. */
 import { Decimal128 } from 'bson'
 import { decimalOf, difference, isNegative, negate, type PlainNumber, product } from '../../model/arithmetic.ts'
-import {
-  cutDecimal,
-  type Decimal,
-  divideDecimals,
-  quantizeDecimal,
-  toDecimal128,
-  toNegativeZero
-} from '../../model/decimal.ts'
+import { cutDecimal, type Decimal, divideDecimals, quantizeDecimal, toDecimal128 } from '../../model/decimal.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { ExactSum } from '../exact-sum.ts'
 import { isNil } from '../expression-values.ts'
@@ -141,7 +134,7 @@ function inDecimals(
   isZeroNegative: boolean
 ): Decimal128 {
   const [x, y] = [decimalOf(a), decimalOf(b)]
-  if (x !== undefined && y !== undefined) return (isZeroNegative ? toNegativeZero : toDecimal128)(decimals(x, y))
+  if (x !== undefined && y !== undefined) return toDecimal128(decimals(x, y), isZeroNegative)
   return Decimal128.fromString(String(doubles(toDouble(a), toDouble(b))))
 }
 

@@ -15,8 +15,9 @@ import type { DeleteRequest } from './mutation-request.ts'
 export class Batches {
   readonly #collection: OpenCollection
   readonly #kind: CommitKind
+  /** When the current slice of the work began. */
+  sliceStart = performance.now()
   #commit: Commit | undefined
-  #sliceStart = performance.now()
 
   constructor(collection: OpenCollection, kind: CommitKind) {
     this.#collection = collection
@@ -39,18 +40,6 @@ export class Batches {
     this.#commit = undefined
     if (commit !== undefined) await this.#collection.committer.run(commit)
   }
-
-  /** Yields to the event loop if it is time. */
-  yieldIfDue(): void | Promise<void> {
-    const slice = yieldIfDue(this.#sliceStart)
-    if (!(slice instanceof Promise)) {
-      this.#sliceStart = slice
-      return
-    }
-    return slice.then((start) => {
-      this.#sliceStart = start
-    })
-  }
 }
 
 /**
@@ -71,8 +60,8 @@ export async function forEachMatch(
       const slice = await advance(matches)
       if (slice === undefined) break
       for (const match of slice) {
-        const turn = batches.yieldIfDue()
-        if (turn !== undefined) await turn
+        const turn = yieldIfDue(batches.sliceStart)
+        batches.sliceStart = turn instanceof Promise ? await turn : turn
         const visiting = visit(match)
         if (visiting instanceof Promise) await visiting
         if (--remaining === 0) break

@@ -16,6 +16,7 @@ import {
   type Compile,
   compileReplace,
   compileSpec,
+  type DeleteRequest,
   deleteRequest,
   type UpdateRequest,
   updateRequest
@@ -90,6 +91,8 @@ type Common = Pick<ReadOptions, 'let' | 'signal'>
 
 type Keys<Union> = Union extends object ? keyof Union : never
 type OperationName = Keys<BulkWriteOperation>
+
+type DeleteOperation = Extract<BulkWriteOperation, { deleteOne: unknown } | { deleteMany: unknown }>
 
 type UpdateOperation = Extract<
   BulkWriteOperation,
@@ -215,14 +218,11 @@ async function run(
     assertDocument(given)
     tally.insertedIds[index] = await collection.writer.insertOne(given)
     tally.insertedCount++
-  } else if ('deleteOne' in operation) {
-    const deleted = await runDelete(collection, 'deleteOne', 1, operation.deleteOne, common)
-    tally.deletedCount += deleted
-  } else if ('deleteMany' in operation) {
-    const deleted = await runDelete(collection, 'deleteMany', 0, operation.deleteMany, common)
+  } else if ('deleteOne' in operation || 'deleteMany' in operation) {
+    const { deleted } = await remove(collection, deletionOf(operation, common))
     tally.deletedCount += deleted
   } else {
-    const updated = await update(collection, requestOf(operation, common))
+    const updated = await update(collection, updateOf(operation, common))
     tally.matchedCount += updated.matched
     tally.modifiedCount += updated.modified
     if (!updated.hasUpserted) return
@@ -231,17 +231,13 @@ async function run(
   }
 }
 
-async function runDelete(
-  collection: OpenCollection,
-  call: string,
-  limit: number,
-  { filter, ...options }: DeleteModel<Document>,
-  common: Common
-): Promise<number> {
-  return (await remove(collection, deleteRequest(call, limit, filter, { ...options, ...common }))).deleted
+function deletionOf(operation: DeleteOperation, common: Common): DeleteRequest {
+  const isOne = 'deleteOne' in operation
+  const { filter, ...options } = isOne ? operation.deleteOne : operation.deleteMany
+  return deleteRequest(isOne ? 'deleteOne' : 'deleteMany', isOne ? 1 : 0, filter, { ...options, ...common })
 }
 
-function requestOf(operation: UpdateOperation, common: Common): UpdateRequest {
+function updateOf(operation: UpdateOperation, common: Common): UpdateRequest {
   if ('replaceOne' in operation) {
     const { filter, replacement, ...others } = operation.replaceOne
     const options = { ...others, ...common }

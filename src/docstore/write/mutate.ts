@@ -50,7 +50,7 @@ function run<Result>(collection: OpenCollection, call: MutationCall<Result>): Pr
     } finally {
       await batches.flush()
     }
-    await call.complete()
+    await call.upsert?.()
     return call.result
   })
 }
@@ -80,13 +80,13 @@ class UpdateCall implements MutationCall<Updated> {
     await forEachMatch(this.#collection, batches, request, (match) => this.#change(batches, match))
   }
 
-  get isChangeAll(): boolean {
-    return this.#matched > 0 || this.#request.upsertSeed === undefined
+  get upsert(): (() => Promise<void>) | undefined {
+    const { upsertSeed } = this.#request
+    return this.#matched > 0 || upsertSeed === undefined ? undefined : () => this.#insert(upsertSeed)
   }
 
-  async complete(): Promise<void> {
-    const { change, upsertSeed, returns } = this.#request
-    if (this.isChangeAll || upsertSeed === undefined) return
+  async #insert(upsertSeed: () => Document): Promise<void> {
+    const { change, returns } = this.#request
     const { writer } = this.#collection
     const inserted = writer.withId(change(upsertSeed(), { isInsert: true, now: this.#now }))
     this.#returned = returns?.(undefined, inserted)
@@ -123,7 +123,7 @@ class UpdateCall implements MutationCall<Updated> {
 class RemoveCall implements MutationCall<Removed> {
   readonly kind = 'delete'
   readonly id: unknown
-  readonly isChangeAll = true
+  readonly upsert = undefined
   readonly #collection: OpenCollection
   readonly #request: DeleteRequest
   #deleted = 0
@@ -138,8 +138,6 @@ class RemoveCall implements MutationCall<Removed> {
   change(batches: Batches): Promise<void> {
     return forEachMatch(this.#collection, batches, this.#request, (match) => this.#remove(batches, match))
   }
-
-  async complete(): Promise<void> {}
 
   get result(): Removed {
     return { deleted: this.#deleted, returned: this.#returned }

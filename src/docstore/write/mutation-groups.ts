@@ -18,10 +18,8 @@ export interface MutationCall<Result = unknown> {
   readonly id: unknown
   /** Finds the documents and adds their changes to the batches. */
   change(batches: Batches): Promise<void>
-  /** Whether there is nothing left to do for complete(). */
-  readonly isChangeAll: boolean
-  /** Does what is left to do once the changes are committed. */
-  complete(): Promise<void>
+  /** Inserts a document, once the changes are committed; undefined if none is to be inserted. */
+  readonly upsert: (() => Promise<void>) | undefined
   readonly result: Result
 }
 
@@ -71,13 +69,13 @@ export async function commitTogether(collection: OpenCollection, calls: readonly
       reject(error)
       continue
     }
-    changed.push(waiting)
-    if (!call.isChangeAll) {
-      changed.pop()
-      await commit()
-      await settle([waiting], () => call.complete())
-    } else if (batches.isFull || performance.now() - begun > maxMilliseconds) await commit()
-    else continue
+    const { upsert } = call
+    if (upsert === undefined) {
+      changed.push(waiting)
+      if (!batches.isFull && performance.now() - begun <= maxMilliseconds) continue
+    }
+    await commit()
+    if (upsert !== undefined) await settle([waiting], upsert)
     await collection.writer.maintainIfDue()
   }
   await commit()

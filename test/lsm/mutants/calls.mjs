@@ -28,7 +28,7 @@ export const calls = [
   ),
   mutant(
     'an upsert is inserted before the changes that precede it in its group',
-    edit(groups, '      await commit()\n      await settle([waiting]', '      await settle([waiting]'),
+    edit(groups, 'continue\n    }\n    await commit()\n', 'continue\n      await commit()\n    }\n'),
     shared
   ),
   mutant(
@@ -38,7 +38,7 @@ export const calls = [
   ),
   mutant(
     'calls wait for all the slow ones of their group',
-    edit(groups, ' || performance.now() - begun > maxMilliseconds', ''),
+    edit(groups, ' && performance.now() - begun <= maxMilliseconds', ''),
     shared
   ),
   mutant(
