@@ -12,6 +12,7 @@ export const modules = [
     entry: 'src/bloom/kernels/assembly/index.ts',
     target: 'src/bloom/kernels/kernels.generated.ts',
     name: 'kernelsBase64',
+    flags: ['--enable', 'threads', '--sharedMemory', '--maximumMemory', '65536'],
     what: "The kernels' WebAssembly module"
   },
   {
@@ -53,9 +54,9 @@ const flags = [
  * @returns number of bytes of WebAssembly
  * @throws if the source does not compile, or the module has data, a table or a start function
  */
-export async function buildModule({ entry, target, name, what }, root) {
+export async function buildModule({ entry, target, name, what, flags: own = [] }, root) {
   const outputs = new Map()
-  const { error, stderr } = await asc.main([entry, '--outFile', 'module.wasm', ...flags], {
+  const { error, stderr } = await asc.main([entry, '--outFile', 'module.wasm', ...flags, ...own], {
     readFile: (file) => readOrNull(join(root, file)),
     writeFile: (file, contents) => outputs.set(file, contents),
     listFiles: () => []

@@ -14,7 +14,6 @@ import type { IndexDefinition } from './indexes/definition.ts'
 import { Leftovers } from './leftovers.ts'
 import { OpenCollection } from './open-collection.ts'
 import { OpenCollections } from './open-collections.ts'
-import { prepareIndexes } from './open-index.ts'
 import type { CollectionOptions, OpenOptions, Store, StoreName } from './options.ts'
 import { type NewName, renameCollection } from './rename-collection.ts'
 import type { Catalog } from './store/catalog.ts'
@@ -65,10 +64,7 @@ export class Collections {
       const feeds = new ChangeFeeds()
       const opener = new CollectionOpener(opened, catalog, options, index, feeds)
       const collections = new Collections(opened, catalog, opener, feeds, options.readOnly === true)
-      if (options.readOnly !== true) {
-        await collections.#leftovers.deleteAll()
-        await prepareIndexes(index)
-      }
+      if (options.readOnly !== true) await collections.#leftovers.deleteAll()
       return collections
     } catch (error) {
       await opened.close()

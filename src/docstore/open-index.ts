@@ -1,12 +1,11 @@
 /** Creates the index of a collection; the only module that knows all kinds of index. */
 import { PetalError } from '../model/errors.ts'
 import { invalidOption } from '../model/invalid-option.ts'
-import { nextTurn } from '../model/time-slice.ts'
 import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
 import { checkHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { ScatteredIndex } from '../sharded-bloom/scattered/scattered-index.ts'
 import { geometryOf } from '../sharded-bloom/segment/geometry.ts'
-import { createShardedIndex, reserveMemory } from '../sharded-bloom/sharded-index.ts'
+import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
 import { checkTuning } from '../sharded-bloom/tune/tuning.ts'
 import type { ReversibleHeader } from './ids/reversible-ids.ts'
 import { isOptions } from './option-checks.ts'
@@ -57,14 +56,6 @@ export function assertIndexFor(ids: ReversibleHeader | undefined, kind: IndexKin
 /** Returns the kind for a collection whose index records are of kind `stored` (undefined for a new collection). */
 export function indexKind(options: IndexOptions, stored: string | undefined): IndexKind {
   return options.kind ?? (kinds.includes(stored) ? (stored as IndexKind) : defaultKind)
-}
-
-/**
- * Allocates in advance the memory that any index will need. V8 reacts to a large allocation with a full garbage
- * collection, which is cheaper at application start than at the first write, when the heap may be large.
- */
-export async function prepareIndexes({ kind = defaultKind }: IndexOptions): Promise<void> {
-  if (kind === 'sharded' && reserveMemory()) await nextTurn()
 }
 
 export function createIndex(

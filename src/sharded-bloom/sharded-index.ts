@@ -49,17 +49,6 @@ export function createShardedIndex(options: ShardedIndexOptions): DocumentIndex 
   return new ShardedIndex(options)
 }
 
-/** Allocates the memory that all indexes of this thread share. False when there is none; its users get the error. */
-export function reserveMemory(): boolean {
-  try {
-    rowMemory()
-    return true
-  } catch (error) {
-    if (error instanceof PetalError) return false
-    throw error
-  }
-}
-
 export class ShardedIndex implements DocumentIndex {
   readonly #options: ShardedIndexOptions
   readonly #store: IndexStore

@@ -66,6 +66,14 @@ test('a process has one row memory, and its views are never detached', () => {
   for (const frame of frames) memory.free(frame)
 })
 
+test('V8 does not count the memory, whose full size would make it mark the whole heap', () => {
+  const before = process.memoryUsage().external
+  const memory = new RowMemory(512 << 20)
+  assert.ok(memory.u8.length >= 512 << 20)
+  const added = process.memoryUsage().external - before
+  assert.ok(added < 8 << 20, `${added} bytes`)
+})
+
 test('a memory that cannot be allocated causes a typed error', () => {
   assert.throws(() => new RowMemory(2 ** 40), codeIs('ExceededMemoryLimit'))
 })

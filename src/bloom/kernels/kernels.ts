@@ -10,7 +10,7 @@
  */
 import { PetalError } from '../../model/errors.ts'
 import { kernelsBase64 } from './kernels.generated.ts'
-import { decodeCode, type WasmMemory, webAssembly } from './web-assembly.ts'
+import { decodeCode, type SharedWasmMemory, webAssembly } from './web-assembly.ts'
 
 export interface Kernels {
   /**
@@ -325,7 +325,7 @@ export interface Kernels {
  * Compiles the kernels over a memory. Synchronous: the module is four kilobytes.
  * @throws PetalError KernelsUnavailable without WebAssembly SIMD, or on a big-endian machine
  */
-export function instantiateKernels(memory: WasmMemory): Kernels {
+export function instantiateKernels(memory: SharedWasmMemory): Kernels {
   if (webAssembly === undefined) throw unavailable('this JavaScript runtime has no WebAssembly')
   // Wasm memory is always little-endian; typed arrays over it only on little-endian machines.
   if (new Uint8Array(Uint32Array.of(1).buffer)[0] !== 1) throw unavailable('this machine is big-endian')

@@ -13,11 +13,13 @@
  * 2. Frames are 64-aligned and 8,256 bytes apart: with a power of two between rows, one column of many rows
  *    would fall into the same few cache sets.
  * 3. A frame's contents are undefined when it is allocated.
- * 4. Scratch belongs to one synchronous computation at a time; nothing in it survives an `await`.
+ * 4. No other thread has the memory, although it is of the shared kind: V8 counts other memories as garbage to come, at
+ *    their full size, and would begin to mark the application's whole heap when one is made.
+ * 5. Scratch belongs to one synchronous computation at a time; nothing in it survives an `await`.
  */
 import { PetalError } from '../../model/errors.ts'
 import { instantiateKernels, type Kernels, unavailable } from './kernels.ts'
-import { webAssembly } from './web-assembly.ts'
+import { type SharedWasmMemory, webAssembly } from './web-assembly.ts'
 
 /** Bytes of a frame: one row of 65,536 bits. */
 export const FRAME_BYTES = 8192
@@ -47,11 +49,11 @@ export interface FrameHolder {
  */
 export class RowMemory {
   readonly kernels: Kernels
-  readonly u8: Uint8Array<ArrayBuffer>
-  readonly u16: Uint16Array<ArrayBuffer>
-  readonly u32: Uint32Array<ArrayBuffer>
-  readonly u64: BigUint64Array<ArrayBuffer>
-  readonly f64: Float64Array<ArrayBuffer>
+  readonly u8: Uint8Array<SharedArrayBuffer>
+  readonly u16: Uint16Array<SharedArrayBuffer>
+  readonly u32: Uint32Array<SharedArrayBuffer>
+  readonly u64: BigUint64Array<SharedArrayBuffer>
+  readonly f64: Float64Array<SharedArrayBuffer>
   /** Frames in all. */
   readonly frames: number
 
@@ -191,10 +193,10 @@ export class RowMemory {
   }
 }
 
-function reserve(pages: number): { readonly buffer: ArrayBuffer } {
+function reserve(pages: number): SharedWasmMemory {
   if (webAssembly === undefined) throw unavailable('this JavaScript runtime has no WebAssembly')
   try {
-    return new webAssembly.Memory({ initial: pages, maximum: pages })
+    return new webAssembly.Memory({ initial: pages, maximum: pages, shared: true })
   } catch (cause) {
     throw new PetalError('ExceededMemoryLimit', `Cannot reserve ${pages * PAGE_BYTES} bytes of row memory`, { cause })
   }

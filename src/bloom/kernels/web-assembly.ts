@@ -8,16 +8,29 @@ export interface WasmMemory {
   readonly buffer: ArrayBuffer
 }
 
+export interface SharedWasmMemory {
+  readonly buffer: SharedArrayBuffer
+}
+
 export interface GrowingWasmMemory extends WasmMemory {
   /** Adds `pages` pages of 64 KiB. @throws RangeError beyond the maximum, or if the system has no memory left */
   grow(pages: number): number
+}
+
+/** In pages of 64 KiB. */
+interface Limits {
+  readonly initial: number
+  readonly maximum: number
 }
 
 interface WebAssemblyInterface {
   validate(bytes: Uint8Array): boolean
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => { readonly exports: object }
-  readonly Memory: new (limits: { readonly initial: number; readonly maximum: number }) => GrowingWasmMemory
+  readonly Memory: {
+    new (limits: Limits & { readonly shared: true }): SharedWasmMemory
+    new (limits: Limits): GrowingWasmMemory
+  }
 }
 
 /** Undefined if the runtime has no WebAssembly. */

@@ -1,10 +1,9 @@
 /** Bulk load of documents: encodes them as records here, which threads index and store as they are. */
-import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { JsonRecord } from '../documents/json-record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { RecordEncoder } from '../documents/record-encoder.ts'
-import { guardRead, storedForm } from '../documents/stored-form.ts'
+import { storedForm } from '../documents/stored-form.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { BulkLoad, type LoadHost } from './bulk-load.ts'
 import { defaultThreads } from './default-threads.ts'
@@ -62,18 +61,20 @@ export class RecordLoad {
    * @returns its `_id`; undefined if the document has to be inserted the ordinary way, which also reports errors
    */
   put(document: Document): unknown {
+    let id: unknown
+    let record: Uint8Array | undefined
     try {
-      const stored = guardRead(() => storedForm(document))
-      const id = idOf(stored)
+      // Without guardRead(), whose closures would be most of the garbage of a document.
+      const stored = storedForm(document)
+      id = stored._id
       if (id === undefined || id === null) return undefined
-      const record = this.#recordOf(stored)
+      record = this.#recordOf(stored)
       // A getter may return a different one each time.
-      if (record === undefined || !Object.is(idOf(stored), id) || !this.bulk.put(record)) return undefined
-      return id
-    } catch (error) {
-      if (error instanceof PetalError) return undefined
-      throw error
+      if (record === undefined || !Object.is(stored._id, id)) return undefined
+    } catch {
+      return undefined
     }
+    return this.bulk.put(record) ? id : undefined
   }
 
   #recordOf(stored: Document): Uint8Array | undefined {
@@ -84,9 +85,4 @@ export class RecordLoad {
     if (this.#flat > fewFlat && this.#flat * rareFlat > this.#taken) return undefined
     return this.#arena.encode(this.#encoder.flat(stored).record)
   }
-}
-
-/** @throws PetalError BadValue */
-function idOf(document: Document): unknown {
-  return guardRead(() => document._id)
 }
