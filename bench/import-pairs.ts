@@ -17,6 +17,8 @@ export interface ImportPairs {
   readonly markdown: string
 }
 
+const warmUps = 2
+
 interface ImportSide {
   readonly importer: Importer
   readonly acknowledgedMilliseconds: Spread
@@ -43,9 +45,9 @@ export async function importPairs({ rounds, progress, ...input }: ImportPairOpti
     progress(`preparing the import by ${importer}`)
     await child.call('prepare', { importer, ...input })
   }
-  // Round −1 is a warm-up and not counted.
-  for (let round = -1; round < rounds; round++) {
-    progress(`import ${round + 1} of ${rounds}`)
+  // Negative rounds are warm-ups and not counted: each of the first imports of a process is faster than the one before.
+  for (let round = -warmUps; round < rounds; round++) {
+    progress(round < 0 ? `import ${round + warmUps + 1} of ${warmUps} to warm up` : `import ${round + 1} of ${rounds}`)
     // The order alternates, because the second side finds the disk busy with pages of the first.
     for (const { child, runs } of round % 2 === 0 ? sides : [...sides].reverse()) {
       const times = await child.call('run', undefined)

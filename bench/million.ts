@@ -32,7 +32,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: String(defaultRounds) },
     seed: { type: 'string', default: '1' },
     only: { type: 'string' },
-    'import-rounds': { type: 'string', default: '3' },
+    'import-rounds': { type: 'string', default: '5' },
     'import-count': { type: 'string' },
     output: { type: 'string', default: fileURLToPath(new URL('results', import.meta.url)) }
   }

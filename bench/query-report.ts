@@ -134,7 +134,7 @@ function importSection({ imports }: Comparison): string {
   if (imports === undefined) return ''
   return `## Import
 
-${imports.count.toLocaleString('en')} documents into an empty store, in a process that has done so before. *petaldb* takes objects by one insertMany, *petaldb-calls*
+${imports.count.toLocaleString('en')} documents into an empty store, in a process that has done so twice before. *petaldb* takes objects by one insertMany, *petaldb-calls*
 by one for each thousand, *petaldb-bytes* NDJSON; classic-level stores ready-made strings.
 
 ${imports.markdown}`

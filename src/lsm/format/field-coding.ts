@@ -1,4 +1,5 @@
 /** Encodes and decodes the fields of a version edit: a sequence of varints and length-prefixed bytes. */
+import { copyBytes } from '../../model/copy-bytes.ts'
 import { corruption, type Place } from '../errors.ts'
 import { readVarint, varintBytes, writeVarint } from './varint.ts'
 
@@ -70,7 +71,9 @@ export class FieldReader {
     if (length > this.#bytes.length - this.#at) throw this.damage(`${what} of ${length} bytes is truncated`)
     const start = this.#at
     this.#at += length
-    return new Uint8Array(this.#bytes.subarray(start, this.#at))
+    const copy = new Uint8Array(length)
+    copyBytes(this.#bytes, start, this.#at, copy, 0)
+    return copy
   }
 
   text(what: string): string {

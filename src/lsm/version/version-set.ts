@@ -23,7 +23,6 @@ import { readCurrent } from './current-file.ts'
 import { CurrentManifest, type RotationOptions } from './current-manifest.ts'
 import { continueManifest, readManifest } from './manifest.ts'
 import { emptyState, type ManifestState, pointerName, StateBuilder } from './manifest-state.ts'
-import type { TableMeta } from './table-meta.ts'
 import { Version } from './version.ts'
 
 export interface VersionSetOptions extends RotationOptions {
@@ -260,15 +259,13 @@ function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place)
  * Checks that the tables exist with their full sizes: truncation is reported now, not when the missing part is read.
  */
 function checkTables(fileSystem: FileSystem, directory: string, state: ManifestState): void {
-  const missing = state.levels.flat().filter((table) => !hasTable(fileSystem, directory, table))
+  // Once, because each join takes as long as looking for the file.
+  const prefix = join(directory, '/')
+  const missing = state.levels.flat().filter(({ number, bytes }) => fileSystem.size(prefix + tableName(number)) !== bytes)
   const [first] = missing
   if (first === undefined) return
   const what = missing.length === 1 ? '1 missing file' : `${missing.length} missing files`
   throw corruption(`${what}; e.g. ${tableName(first.number)} of ${first.bytes} bytes`, { path: directory })
-}
-
-function hasTable(fileSystem: FileSystem, directory: string, table: TableMeta): boolean {
-  return fileSystem.size(join(directory, tableName(table.number))) === table.bytes
 }
 
 /** Errors without a LEVEL code come from the operating system. */
