@@ -66,6 +66,11 @@ export function duplicateKey(collection: string, id: unknown): PetalError {
   return new PetalError('DuplicateKey', message, { details: { keyPattern: { _id: 1 }, keyValue: { _id: id } } })
 }
 
+/** Whether a write was refused because of another document, which may not be committed yet. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof PetalError && error.codeName === 'DuplicateKey'
+}
+
 function safeJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)

@@ -179,11 +179,12 @@ export class Committer {
    */
   async start(commit: Commit): Promise<void> {
     await this.settle()
-    if (commit.batch.isEmpty) return
+    // Even if it is empty: documents may have been left out because of that batch.
     if (commit.failuresBefore !== this.#failures) {
       this.abandon(commit)
       throw previousCommitFailed(this.#failure)
     }
+    if (commit.batch.isEmpty) return
     const state: CollectionState = {
       nextOrdinal: this.#nextVersion,
       ...(this.nextId !== undefined && { nextId: this.nextId }),

@@ -5,6 +5,7 @@
  * sees what another of its batch has changed.
  */
 import { encodeKey } from '../../model/key.ts'
+import { isDuplicate } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { CompiledFind } from '../read/find.ts'
 import type { CommitKind } from '../watch/change.ts'
@@ -24,6 +25,13 @@ export interface MutationCall<Result = unknown> {
 }
 
 type Waiting = WaitingCall<MutationCall, unknown>
+
+/** A call that waits for the commit. */
+interface Pending {
+  readonly waiting: Waiting
+  /** Why the call is refused if the commit succeeds: a duplicate of what an earlier call of the batch may store. */
+  readonly duplicate?: unknown
+}
 
 /** Time after which the calls done so far are committed: they should not wait for slow ones after them. */
 const maxMilliseconds = 20
@@ -53,11 +61,11 @@ function keyOf({ id }: MutationCall): string {
 /** Runs calls in order. One that fails changes nothing, and fails alone. REQUIRES: inside an exclusive task. */
 export async function commitTogether(collection: OpenCollection, calls: readonly Waiting[]): Promise<void> {
   const batches = new Batches(collection, calls[0]!.call.kind)
-  let changed: Waiting[] = []
+  let pending: Pending[] = []
   let begun = performance.now()
   const commit = async (): Promise<void> => {
-    const committed = changed
-    changed = []
+    const committed = pending
+    pending = []
     await settle(committed, () => batches.flush())
     begun = performance.now()
   }
@@ -66,27 +74,32 @@ export async function commitTogether(collection: OpenCollection, calls: readonly
     try {
       await call.change(batches)
     } catch (error) {
-      reject(error)
+      // Whoever hears of a duplicate must find the other document.
+      if (isDuplicate(error)) pending.push({ waiting, duplicate: error })
+      else reject(error)
       continue
     }
     const { upsert } = call
     if (upsert === undefined) {
-      changed.push(waiting)
+      pending.push({ waiting })
       if (!batches.isFull && performance.now() - begun <= maxMilliseconds) continue
     }
     await commit()
-    if (upsert !== undefined) await settle([waiting], upsert)
+    if (upsert !== undefined) await settle([{ waiting }], upsert)
     await collection.writer.maintainIfDue()
   }
   await commit()
 }
 
-async function settle(calls: readonly Waiting[], task: () => Promise<void>): Promise<void> {
+async function settle(calls: readonly Pending[], task: () => Promise<void>): Promise<void> {
   try {
     await task()
   } catch (error) {
-    for (const { reject } of calls) reject(error)
+    for (const { waiting } of calls) waiting.reject(error)
     return
   }
-  for (const { call, resolve } of calls) resolve(call.result)
+  for (const { waiting, duplicate } of calls) {
+    if (duplicate === undefined) waiting.resolve(waiting.call.result)
+    else waiting.reject(duplicate)
+  }
 }

@@ -23,7 +23,7 @@ import { type Admits, CallGroups, type WaitingCall } from './call-groups.ts'
 import { type Commit, isFull } from './commit.ts'
 import type { Committer } from './committer.ts'
 import { assertSameId, type Entry, loadEntries, prepareEntry, withId } from './insert-entry.ts'
-import { type Inserted, insertGroup } from './insert-group.ts'
+import { type BatchStarted, type Inserted, insertGroup } from './insert-group.ts'
 import { KnownIds } from './known-ids.ts'
 import type { PendingIds } from './pending-ids.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -53,7 +53,7 @@ export class Writer {
   readonly #ids: KnownIds
   readonly #inserts = new CallGroups<Document, unknown>(
     (task) => this.#enqueue(task),
-    (calls) => insertGroup(calls, (documents) => this.#insert(documents, false))
+    (calls) => insertGroup(calls, (documents, onBatch) => this.#insert(documents, false, undefined, onBatch))
   )
   /** All groups that calls may join. */
   readonly #groups: { end(): void }[] = [this.#inserts]
@@ -234,7 +234,8 @@ export class Writer {
   async #insert(
     documents: readonly (Document | JsonRecord)[],
     ordered: boolean,
-    failuresBefore?: number
+    failuresBefore = this.#committer.failures,
+    onBatch?: BatchStarted
   ): Promise<Inserted> {
     await this.#ids.prepare()
     const entries: (Entry | PetalError)[] = []
@@ -255,6 +256,12 @@ export class Writer {
     let count = 0
     let characters = 0
     let commit = this.#committer.begin('insert', failuresBefore)
+    const start = async (end: number): Promise<void> => {
+      characters += commit.batch.size
+      await this.#committer.start(commit)
+      commits.push(commit.done)
+      onBatch?.(end, { ids, errors }, commit.done)
+    }
     let sinceCheck = 0
     try {
       for (let i = 0; i < entries.length; i++) {
@@ -282,14 +289,10 @@ export class Writer {
         count++
         sinceCheck += commit.batch.size - before + overheadCharacters
         if (!isFull(commit)) continue
-        characters += commit.batch.size
-        await this.#committer.start(commit)
-        commits.push(commit.done)
+        await start(i + 1)
         commit = this.#committer.begin('insert', failuresBefore)
       }
-      characters += commit.batch.size
-      await this.#committer.start(commit)
-      commits.push(commit.done)
+      await start(entries.length)
     } catch (error) {
       this.#committer.abandon(commit)
       this.#ids.release(pending)
