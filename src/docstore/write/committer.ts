@@ -179,12 +179,13 @@ export class Committer {
    */
   async start(commit: Commit): Promise<void> {
     await this.settle()
-    // Even if it is empty: documents may have been left out because of that batch.
+    const { isEmpty } = commit.batch
     if (commit.failuresBefore !== this.#failures) {
       this.abandon(commit)
-      throw previousCommitFailed(this.#failure)
+      // Documents may have been left out of an empty batch because of the one that failed.
+      throw isEmpty ? commitFailed(this.#failure) : previousCommitFailed(this.#failure)
     }
-    if (commit.batch.isEmpty) return
+    if (isEmpty) return
     const state: CollectionState = {
       nextOrdinal: this.#nextVersion,
       ...(this.nextId !== undefined && { nextId: this.nextId }),
