@@ -16,6 +16,7 @@ import type { CommitKind } from '../watch/change.ts'
 import { Batches, forEachMatch } from './batches.ts'
 import { type MutationCall, onlyId } from './mutation-groups.ts'
 import type { DeleteRequest, UpdateRequest } from './mutation-request.ts'
+import { untilAborted } from './until-aborted.ts'
 
 export interface Updated {
   readonly matched: number
@@ -33,15 +34,24 @@ export interface Removed {
 
 /** Updates up to `find.limit` matches, or upserts a document. */
 export function update(collection: OpenCollection, request: UpdateRequest): Promise<Updated> {
-  return run(collection, new UpdateCall(collection, request))
+  return run(collection, new UpdateCall(collection, request), request)
 }
 
 /** Deletes up to `find.limit` matches. */
 export function remove(collection: OpenCollection, request: DeleteRequest): Promise<Removed> {
-  return run(collection, new RemoveCall(collection, request))
+  return run(collection, new RemoveCall(collection, request), request)
 }
 
-function run<Result>(collection: OpenCollection, call: MutationCall<Result>): Promise<Result> {
+function run<Result>(
+  collection: OpenCollection,
+  call: MutationCall<Result>,
+  { options: { signal } }: DeleteRequest
+): Promise<Result> {
+  const done = enqueue(collection, call)
+  return signal === undefined ? done : untilAborted(done, signal, () => !call.hasBegun)
+}
+
+function enqueue<Result>(collection: OpenCollection, call: MutationCall<Result>): Promise<Result> {
   if (call.id !== undefined) return collection.mutations.call(call) as Promise<Result>
   return collection.writer.exclusive(async () => {
     const batches = new Batches(collection, call.kind)
@@ -58,6 +68,7 @@ function run<Result>(collection: OpenCollection, call: MutationCall<Result>): Pr
 class UpdateCall implements MutationCall<Updated> {
   readonly kind: CommitKind
   readonly id: unknown
+  hasBegun = false
   readonly #collection: OpenCollection
   readonly #request: UpdateRequest
   #now = new Date()
@@ -74,6 +85,7 @@ class UpdateCall implements MutationCall<Updated> {
   }
 
   async change(batches: Batches): Promise<void> {
+    this.hasBegun = true
     const request = this.#request
     if (request.ready !== undefined) await request.ready()
     this.#now = new Date()
@@ -124,6 +136,7 @@ class RemoveCall implements MutationCall<Removed> {
   readonly kind = 'delete'
   readonly id: unknown
   readonly upsert = undefined
+  hasBegun = false
   readonly #collection: OpenCollection
   readonly #request: DeleteRequest
   #deleted = 0
@@ -136,6 +149,7 @@ class RemoveCall implements MutationCall<Removed> {
   }
 
   change(batches: Batches): Promise<void> {
+    this.hasBegun = true
     return forEachMatch(this.#collection, batches, this.#request, (match) => this.#remove(batches, match))
   }
 

@@ -17,6 +17,8 @@ export interface MutationCall<Result = unknown> {
   readonly kind: CommitKind
   /** The `_id` of the only document that can match; undefined if there may be others. */
   readonly id: unknown
+  /** Whether its turn has come. */
+  readonly hasBegun: boolean
   /** Finds the documents and adds their changes to the batches. */
   change(batches: Batches): Promise<void>
   /** Inserts a document, once the changes are committed; undefined if none is to be inserted. */

@@ -1,0 +1,47 @@
+/** Lets calls that wait for their turn end as soon as their signal fires. */
+import { AbortedError } from '../../model/errors.ts'
+
+/** What waits for a signal; one listener for all of it, because Node warns when a signal has more than ten. */
+interface Waiting {
+  readonly calls: Set<() => void>
+  readonly onAbort: () => void
+}
+
+const waitingFor = new WeakMap<AbortSignal, Waiting>()
+
+/**
+ * Settles like `done`, or rejects when the signal fires while the call is waiting. Once its turn has come, the call
+ * looks at the signal itself, and knows whether it has changed anything.
+ */
+export function untilAborted<T>(done: Promise<T>, signal: AbortSignal, isWaiting: () => boolean): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      if (isWaiting()) reject(new AbortedError(signal.reason))
+    }
+    if (signal.aborted) onAbort()
+    const forget = listen(signal, onAbort)
+    done.finally(forget).then(resolve, reject)
+  })
+}
+
+function listen(signal: AbortSignal, call: () => void): () => void {
+  const { calls, onAbort } = waitingFor.get(signal) ?? begin(signal)
+  calls.add(call)
+  return () => {
+    calls.delete(call)
+    if (calls.size > 0) return
+    signal.removeEventListener('abort', onAbort)
+    waitingFor.delete(signal)
+  }
+}
+
+function begin(signal: AbortSignal): Waiting {
+  const calls = new Set<() => void>()
+  const onAbort = (): void => {
+    for (const call of [...calls]) call()
+  }
+  const waiting = { calls, onAbort }
+  waitingFor.set(signal, waiting)
+  signal.addEventListener('abort', onAbort)
+  return waiting
+}

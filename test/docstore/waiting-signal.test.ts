@@ -1,0 +1,69 @@
+/** A write that waits for its turn ends when its signal fires, and then changes nothing. */
+import { getEventListeners } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, open } from '../../src/index.ts'
+import { SlowLevel } from './odd-stores.ts'
+
+interface Signalled {
+  readonly signal: AbortSignal
+}
+
+const calls: readonly (readonly [name: string, call: (db: Database, options: Signalled) => Promise<unknown>])[] = [
+  ['updateOne by _id', (db, options) => db.updateOne({ _id: 1 }, { $set: { changed: 1 } }, options)],
+  ['an upsert', (db, options) => db.updateOne({ _id: 3 }, { $set: { changed: 1 } }, { ...options, upsert: true })],
+  ['updateMany', (db, options) => db.updateMany({ n: 0 }, { $set: { changed: 1 } }, options)],
+  ['deleteOne by _id', (db, options) => db.deleteOne({ _id: 1 }, options)],
+  ['findOneAndDelete', (db, options) => db.findOneAndDelete({ n: 0 }, options)],
+  [
+    'an unordered bulkWrite',
+    (db, options) =>
+      db.bulkWrite([{ deleteOne: { filter: { _id: 1 } } }, { deleteMany: { filter: { n: 0 } } }], {
+        ...options,
+        ordered: false
+      })
+  ]
+]
+
+for (const [name, call] of calls) {
+  test(`a call that waits ends with its signal: ${name}`, async () => {
+    await using db = await open(new SlowLevel())
+    await db.insertMany([
+      { _id: 1, n: 0 },
+      { _id: 2, n: 0 }
+    ])
+    const settled: string[] = []
+    const note = (what: string) => () => settled.push(what)
+    const before = db.updateOne({ _id: 2 }, { $set: { before: 1 } }).then(note('before'))
+    // Its commit takes some milliseconds.
+    await nextTurn()
+    const caller = new AbortController()
+    const waiting = Array.from({ length: 20 }, () => call(db, { signal: caller.signal }))
+    const refusals = waiting.map((each) =>
+      each.then(
+        () => assert.unreachable('not aborted'),
+        ({ codeName }: { codeName: string }) => settled.push(codeName)
+      )
+    )
+    assert.is(getEventListeners(caller.signal, 'abort').length, 1)
+    caller.abort()
+    await Promise.all([...refusals, before])
+    assert.equal(settled, [...waiting.map(() => 'Aborted'), 'before'])
+    await db.insertOne({ _id: 4 })
+    assert.equal(await db.find().toArray(), [{ _id: 1, n: 0 }, { _id: 2, n: 0, before: 1 }, { _id: 4 }])
+    assert.is(getEventListeners(caller.signal, 'abort').length, 0)
+  })
+}
+
+test('a call that is done no longer listens to its signal', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const { signal } = new AbortController()
+  await Promise.all(
+    Array.from({ length: 20 }, (_, _id) => db.updateOne({ _id }, { $set: { n: 1 } }, { signal, upsert: true }))
+  )
+  assert.is(getEventListeners(signal, 'abort').length, 0)
+  assert.is(await db.countDocuments(), 20)
+})
+
+test.run()
