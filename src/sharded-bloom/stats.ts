@@ -1,6 +1,7 @@
 /** Statistics of an index. */
 import type { IndexStats } from './document-index.ts'
 import type { RowCache } from './segment/row-cache.ts'
+import { SealedSegment } from './segment/sealed-segment.ts'
 import type { Segment } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
 import type { TailKind } from './segment/tail/tail.ts'
@@ -40,10 +41,10 @@ export function indexStats(
       total: hashedRows + privateRows + rangeCodes + upperLevel + fingerprints + live + directory
     },
     cache: { budgetBytes: cache.budgetBytes, usedBytes: cache.usedBytes, hits: cache.hits, misses: cache.misses },
-    parameters: handles.map(({ firstOrdinal, segment, open }) => ({
+    parameters: handles.map(({ firstOrdinal, segment }) => ({
       firstOrdinal,
       documents: segment.documents,
-      sealed: open === undefined,
+      sealed: segment instanceof SealedSegment,
       tail: tailOf(segment),
       shards: segment.shards,
       rowsPerPair: segment.rowsPerPair,

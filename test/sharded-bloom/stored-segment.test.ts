@@ -8,7 +8,7 @@ import { maxYoungDocuments } from '../../src/sharded-bloom/segment/hashed-rows.t
 import { generateTweets } from '../../src/workload/index.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
-const tweets = [...generateTweets({ count: 1500 })]
+const tweets = [...generateTweets({ count: 2500 })]
 const filters = [{}, { lang: 'en' }, { lang: { $ne: 'en' } }, { id_str: tweets[600]!.id_str }].map((filter) =>
   compileFilter(filter)
 )
@@ -38,6 +38,18 @@ test('opening and closing an index reads no rows', async () => {
   assert.is(harness.index.liveCount(harness.limit), 650)
   await harness.close()
   assert.not.ok(areas.includes(IndexArea.chunkPrivate))
+})
+
+test('statistics call the open segment open before and after its rows are read', async () => {
+  const harness = await closedHarness(2500)
+  await harness.open()
+  const sealed = (): readonly boolean[] => harness.index.stats().parameters.map((segment) => segment.sealed)
+  assert.equal(sealed(), [true, false])
+  const snapshot = harness.snapshot()
+  await snapshot.check(filters)
+  assert.equal(sealed(), [true, false])
+  snapshot.view.close()
+  await harness.close()
 })
 
 test('concurrent evaluations read the segment only once', async () => {
