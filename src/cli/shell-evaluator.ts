@@ -149,10 +149,21 @@ function scriptOf(code: string): Run {
   return () => script.runInThisContext()
 }
 
-/** Whether more lines may complete the code. V8 reports the same error for an unclosed call and for an invalid one. */
-function isUnfinished(code: string, error: unknown): boolean {
+/**
+ * Whether more lines may complete the code. V8 reports the same error for an unclosed call and for an invalid one, and for
+ * an unclosed comment and for a character that belongs nowhere.
+ */
+function isUnfinished(code: string, error: unknown, mayBeComment = true): boolean {
   if (!(error instanceof SyntaxError)) return false
   if (error.message === 'Unexpected end of input') return true
+  if (error.message === 'Invalid or unexpected token' && mayBeComment) {
+    try {
+      scriptOf(`${code}*/`)
+      return true
+    } catch (closedError) {
+      return isUnfinished(`${code}*/`, closedError, false)
+    }
+  }
   if (!error.message.startsWith('missing ) after')) return false
   for (let closed = 1; closed <= maxOpenParentheses; closed++) {
     try {

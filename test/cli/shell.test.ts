@@ -89,11 +89,14 @@ test('await is allowed in every statement, of several on a line and over several
         'const found = await db.find({',
         '  _id: { $in: [6, 7] }',
         '}).toArray(); found.length',
-        'await db.countDocuments(); db.find({ _id: 8 }).project({ _id: 1 })'
+        'await db.countDocuments(); db.find({ _id: 8 }).project({ _id: 1 })',
+        '/* what comes',
+        'next */ 1 + /* and',
+        'within */ 10'
       ].join('\n')
     )
     assert.equal(linesOf(stdout), [
-      ...["'l1'", '4', '1225', '0', "'either'", '50', '0', '1', 'BadValue', "'l2'", '2', '{ _id: 8 }']
+      ...["'l1'", '4', '1225', '0', "'either'", '50', '0', '1', 'BadValue', "'l2'", '2', '{ _id: 8 }', '11']
     ])
     assert.is(code, 0)
   }))
@@ -188,7 +191,8 @@ test('errors are reported, and the following lines are answered', () =>
 test('piped input that ends within a statement is reported and not run', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('db'))
-    for (const unfinished of ['db.insertOne({ _id: "x" }', 'db.deleteMany(\n  {}', '{ a:', 'await db.get(']) {
+    const statements = ['db.insertOne({ _id: "x" }', 'db.deleteMany(\n  {}', '{ a:', 'await db.get(', '/* db.drop()']
+    for (const unfinished of statements) {
       const { code, stdout } = await runCli(['shell', path('db')], `1 + 1\n${unfinished}`)
       assert.is(stdout, `2\nThe input ends within a statement:\n${unfinished}\n`)
       assert.is(code, 1, unfinished)
