@@ -1,6 +1,6 @@
 /** Formats the explanation of a find or pipeline for people. */
 import type { AggregationExplanation, Explanation, PlanStage } from '../index.ts'
-import { formatBytes, formatCount, formatDuration, formatPercent } from './format.ts'
+import { formatBytes, formatCount, formatDuration, formatNumberOf, formatPercent } from './format.ts'
 
 /** Lines of `label  value`. */
 export function explanationText({ queryPlanner, executionStats, index }: Explanation): string {
@@ -16,8 +16,8 @@ export function explanationText({ queryPlanner, executionStats, index }: Explana
     ['certain', `${formatCount(index.certain)} (match without being tested)`],
     ['confirmed', formatCount(index.confirmed)],
     ['false positives', falsePositives],
-    ['fetched', `${formatCount(index.documentsFetched)} documents`],
-    ['returned', `${formatCount(executionStats.nReturned)} documents`],
+    ['fetched', formatNumberOf('document', index.documentsFetched)],
+    ['returned', formatNumberOf('document', executionStats.nReturned)],
     ['time', formatDuration(index.milliseconds)]
   ]
   const width = Math.max(...rows.map(([label]) => label.length))
@@ -29,7 +29,9 @@ export function aggregationText(explanation: AggregationExplanation): string {
   const { pushedDown, read, stages, nReturned, milliseconds } = explanation
   const rows = stages.map(({ stage, position, mode, nReturned: given }): readonly [string, string] => [
     `${stage} (stage ${position})`,
-    mode === 'writes' ? 'writes; not executed for an explanation' : `${mode}, returns ${formatCount(given)} documents`
+    mode === 'writes'
+      ? 'writes; not executed for an explanation'
+      : `${mode}, returns ${formatNumberOf('document', given)}`
   ])
   const width = Math.max(0, ...rows.map(([label]) => label.length))
   const isRead = stages[0]?.stage !== '$documents'
@@ -37,7 +39,7 @@ export function aggregationText(explanation: AggregationExplanation): string {
     ...(isRead ? [`read: ${pushedDown.length === 0 ? 'all documents' : pushedDown.join(', ')}`] : []),
     ...(read === undefined ? [] : [explanationText(read).replace(/^/gm, '  ')]),
     ...rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`),
-    `${formatCount(nReturned)} documents in ${formatDuration(milliseconds)}`
+    `${formatNumberOf('document', nReturned)} in ${formatDuration(milliseconds)}`
   ].join('\n')
 }
 
