@@ -9,7 +9,7 @@ import { command } from './command.ts'
 import { openExisting, openToWrite } from './database.ts'
 import { UsageError } from './errors.ts'
 import { Interrupt } from './interrupt.ts'
-import { printLine } from './line-writer.ts'
+import { printOutcome } from './line-writer.ts'
 import { writeFile } from './output-file.ts'
 import { Progress } from './progress.ts'
 import { Source } from './source.ts'
@@ -56,7 +56,7 @@ export const benchCommand = command({
     } catch (error) {
       return interrupt.reportNotCreated('the report', error)
     }
-    await printLine(options.json === true ? JSON.stringify(report) : benchText(report))
+    await printOutcome(options.json === true ? JSON.stringify(report) : benchText(report))
     return report.queries.every(({ isSame }) => isSame) ? 0 : 1
   }
 })

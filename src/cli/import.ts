@@ -7,7 +7,7 @@ import { UsageError } from './errors.ts'
 import { formatCount, formatDuration, formatNumberOf } from './format.ts'
 import { ImportInput } from './import-input.ts'
 import { Interrupt } from './interrupt.ts'
-import { printLine } from './line-writer.ts'
+import { printOutcome } from './line-writer.ts'
 import { Progress } from './progress.ts'
 import { Source } from './source.ts'
 import { storeName, storeNames } from './store-name.ts'
@@ -65,15 +65,15 @@ export const importCommand = command({
     const failure = outcome.failure ?? (await errorOf(db.close()))
     const milliseconds = performance.now() - started
     const summary = { ...outcome, failure, milliseconds, isInterrupted: interrupt.status !== undefined }
-    await printLine(options.json === true ? summaryJson(summary) : summaryText(summary))
+    await printOutcome(options.json === true ? summaryJson(summary) : summaryText(summary))
     if (failure !== undefined) throw failure
     const { imported, skipped, isStopped } = outcome
     const hasLost = skipped > 0 && !(maySkip && imported > 0)
     if (isStopped) return 1
-    if (hasLost)
-      process.stderr.write(
-        `petaldb import: ${lost(skipped)}${maySkip ? '' : '; with --skip-bad this is not a failure'}\n`
-      )
+    if (hasLost) {
+      const advice = maySkip || imported === 0 ? '' : '; with --skip-bad this is not a failure'
+      process.stderr.write(`petaldb import: ${lost(skipped)}${advice}\n`)
+    }
     return interrupt.status ?? (hasLost ? 1 : 0)
   }
 })

@@ -11,6 +11,18 @@ export async function printLine(line: string): Promise<void> {
   await writer.flush()
 }
 
+/**
+ * Prints the last lines of a command whose exit status says more than its output. A reader that has gone must not turn a
+ * failure into a success.
+ */
+export async function printOutcome(lines: string): Promise<void> {
+  try {
+    await printLine(lines)
+  } catch (error) {
+    if (!(error instanceof ClosedPipe)) throw error
+  }
+}
+
 export class LineWriter {
   readonly #stream: Writable
   readonly #name: string

@@ -4,7 +4,7 @@ import { command } from './command.ts'
 import { openExisting } from './database.ts'
 import { formatCount, formatDuration, formatNumberOf } from './format.ts'
 import { Interrupt } from './interrupt.ts'
-import { printLine } from './line-writer.ts'
+import { printOutcome } from './line-writer.ts'
 import { type Position, Progress } from './progress.ts'
 
 export const verifyCommand = command({
@@ -33,7 +33,8 @@ export const verifyCommand = command({
           }
         })
       }
-      await print(report, options.json === true, performance.now() - started)
+      const milliseconds = performance.now() - started
+      await printOutcome(options.json === true ? JSON.stringify(report) : reportText(report, milliseconds))
       return report.problemCount === 0 ? 0 : 1
     } catch (error) {
       if (interrupt.status === undefined) throw error
@@ -48,14 +49,16 @@ function positionOf({ collection, checked, total }: VerifyProgress): Position {
   return { documents: checked, unit, bytes: checked, totalBytes: total }
 }
 
-async function print(report: DatabaseVerifyReport, asJson: boolean, milliseconds: number): Promise<void> {
-  if (asJson) return printLine(JSON.stringify(report))
-  for (const { collection, kind, what } of report.problems) {
-    await printLine(`${collection === undefined ? 'store' : `collection ${collection}`}: ${kind}: ${what}`)
-  }
-  const unlisted = report.problemCount - report.problems.length
-  if (unlisted > 0) await printLine(`and ${formatCount(unlisted)} more`)
-  const found = report.problemCount === 0 ? 'no problems' : formatNumberOf('problem', report.problemCount)
+function reportText(report: DatabaseVerifyReport, milliseconds: number): string {
+  const { problems, problemCount } = report
+  const lines = problems.map(
+    ({ collection, kind, what }) =>
+      `${collection === undefined ? 'store' : `collection ${collection}`}: ${kind}: ${what}`
+  )
+  const unlisted = problemCount - problems.length
+  if (unlisted > 0) lines.push(`and ${formatCount(unlisted)} more`)
+  const found = problemCount === 0 ? 'no problems' : formatNumberOf('problem', problemCount)
   const scope = report.hasCheckedStore ? '' : '; its store does not support verification'
-  await printLine(`${found} in ${formatCount(report.documents)} documents, in ${formatDuration(milliseconds)}${scope}`)
+  lines.push(`${found} in ${formatNumberOf('document', report.documents)}, in ${formatDuration(milliseconds)}${scope}`)
+  return lines.join('\n')
 }

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { describeError } from '../../src/cli/errors.ts'
@@ -118,6 +119,36 @@ test('closing the pipe early causes no error', () =>
       assert.equal({ code, stderr }, { code: 0, stderr: '' }, args[0])
     }
   }))
+
+test('closing the pipe early turns no failure into a success', () =>
+  inTemporaryDirectory(async (path) => {
+    writeFileSync(path('bad.ndjson'), '{"a":1}\nnope\n')
+    writeFileSync(path('cut.json'), '[{"a":1},{"a":2}')
+    await insert(
+      path('db'),
+      Array.from({ length: 9000 }, (_, i) => ({ _id: i, text: 'x'.repeat(200) }))
+    )
+    damageTable(path('db'))
+    const runs = [
+      { args: ['import', path('new'), path('bad.ndjson')], message: /^petaldb import: 1 document was skipped/m },
+      { args: ['import', path('new'), path('cut.json')], message: /^petaldb import: .*the array is not closed/m },
+      { args: ['verify', path('db')], message: /^$/ }
+    ]
+    for (const { args, message } of runs) {
+      const { process: child, outcome } = startCli(args)
+      child.stdout.destroy()
+      const { code, stderr } = await outcome
+      assert.is(code, 1, args[0])
+      assert.match(stderr, message)
+    }
+  }))
+
+function damageTable(location: string): void {
+  const table = join(location, readdirSync(location).find((name) => name.endsWith('.sst')) ?? '')
+  const bytes = readFileSync(table)
+  bytes[100] = (bytes[100] ?? 0) ^ 1
+  writeFileSync(table, bytes)
+}
 
 test('a failed write is reported with its reason and, for an import, the number of imported documents', () =>
   inTemporaryDirectory(async (path) => {

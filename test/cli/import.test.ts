@@ -95,9 +95,11 @@ test('an import that skipped a line fails, unless --skip-bad is given and a docu
 
 test('an import of only bad lines fails', () =>
   inTemporaryDirectory(async (path) => {
-    const { code, stdout } = await runCli(['import', path('db'), '-'], '{"a":1\n"a"\n')
+    const { code, stdout, stderr } = await runCli(['import', path('db'), '-'], '{"a":1\n"a"\n')
     assert.is(code, 1)
     assert.match(stdout, /^imported 0 documents, skipped 2, /)
+    // No mention of --skip-bad, with which it would fail, too.
+    assert.match(stderr, /^petaldb import: 2 documents were skipped$/m)
   }))
 
 test('an array and documents spread over several lines are imported like lines', () =>
