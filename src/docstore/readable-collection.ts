@@ -5,7 +5,7 @@
 import { PetalError } from '../model/errors.ts'
 import { tryEncodeKey } from '../model/key.ts'
 import { deliver } from '../model/time-slice.ts'
-import type { Document } from '../model/types.ts'
+import { type Document, describeType } from '../model/types.ts'
 import { AggregationCursor } from './aggregate/cursor.ts'
 import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
 import type { Collections } from './collections.ts'
@@ -81,7 +81,8 @@ export abstract class ReadableCollection<T extends object = Document> {
 
   /** Returns documents by `_id`, in the order of the ids, with undefined for those that do not exist. */
   async getMany(ids: readonly unknown[]): Promise<(WithId<T> | undefined)[]> {
-    if (!Array.isArray(ids)) throw new PetalError('BadValue', `getMany takes an array of _ids, got ${typeof ids}`)
+    if (!Array.isArray(ids))
+      throw new PetalError('BadValue', `getMany takes an array of _ids, got ${describeType(ids)}`)
     const missing = ids.indexOf(undefined)
     if (missing >= 0) throw new PetalError('BadValue', `getMany takes _ids, got undefined at ${missing}`)
     const keys = ids.map(tryEncodeKey)

@@ -27,7 +27,7 @@ import { KeyTooLongError, KeyWriter } from './key-writer.ts'
 import { compareNumbers, unwrapNumber } from './numbers.ts'
 import { objectIdBytes } from './object-id.ts'
 import { binaryParts, regexParts } from './scalar.ts'
-import { type Document, type Numeric, Type, type TypeCode, typeNames, typeOf } from './types.ts'
+import { type Document, describeType, type Numeric, Type, type TypeCode, typeNames, typeOf } from './types.ts'
 
 const maxDepth = 100
 export const numberKeyBytes = 10
@@ -81,11 +81,14 @@ export function encodeValue(value: unknown): Uint8Array {
 export function checkId(id: unknown): void {
   const type = typeOf(id)
   switch (type) {
+    case Type.unsupported:
+      throw new PetalError('BadValue', `can't use a value of type ${describeType(id)} for _id`, {
+        details: { path: '_id' }
+      })
     case Type.array:
     case Type.regex:
-    case Type.undefined:
-    case Type.unsupported: {
-      const article = type === Type.array || type === Type.undefined || type === Type.unsupported ? 'an' : 'a'
+    case Type.undefined: {
+      const article = type === Type.regex ? 'a' : 'an'
       throw new PetalError('BadValue', `can't use ${article} ${typeNames[type]} for _id`, { details: { path: '_id' } })
     }
     case Type.object:
@@ -220,7 +223,7 @@ function write(value: unknown, depth: number): void {
       return
     case Type.undefined:
     case Type.unsupported:
-      throw new PetalError('BadValue', `A key cannot hold a value of type ${typeNames[type]}`)
+      throw new PetalError('BadValue', `A key cannot hold a value of type ${describeType(value)}`)
     default:
       throw new PetalError('InternalError', `No key encoding for type code ${type satisfies never}`)
   }

@@ -151,6 +151,15 @@ export function className(value: object): string {
     : Object.prototype.toString.call(value).slice('[object '.length, -1)
 }
 
+/** Names a value's type for messages. */
+export function describeType(value: unknown): string {
+  if (typeof value === 'function' || typeof value === 'symbol') return typeof value
+  if (typeof value !== 'object' || value === null) return typeNames[typeOf(value)]
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (Array.isArray(value) || prototype === null || prototype === Object.prototype) return typeNames[typeOf(value)]
+  return className(value)
+}
+
 /** True for an object whose keys a path may descend into. */
 export function isPlainObject(value: unknown): value is Document {
   return typeOf(value) === Type.object

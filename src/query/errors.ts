@@ -2,7 +2,8 @@
  * Errors of the filter language: MongoDB's codes, and messages that name operator, path and the offending value's type.
  */
 import { type ErrorName, PetalError } from '../model/errors.ts'
-import { className, typeNames, typeOf } from '../model/types.ts'
+
+export { describeType } from '../model/types.ts'
 
 /** Where in a filter the problem is. */
 export interface FilterPlace {
@@ -23,13 +24,4 @@ export function filterError(codeName: ErrorName, place: FilterPlace, problem: st
     details: { operator, path },
     cause
   })
-}
-
-/** Names a value's type for messages. */
-export function describeType(value: unknown): string {
-  if (typeof value === 'function' || typeof value === 'symbol') return typeof value
-  if (typeof value !== 'object' || value === null) return typeNames[typeOf(value)]
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (Array.isArray(value) || prototype === null || prototype === Object.prototype) return typeNames[typeOf(value)]
-  return className(value)
 }

@@ -5,7 +5,7 @@ import type { StringOrder } from '../model/compare.ts'
 import { type ErrorName, PetalError } from '../model/errors.ts'
 import { toDouble, unwrapNumber } from '../model/numbers.ts'
 import { splitPath } from '../model/path.ts'
-import { type Document, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
+import { type Document, describeType, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
 import { compileFilter } from './filter.ts'
 
 /** Computes a field from the whole document. undefined is missing. */
@@ -50,9 +50,8 @@ type MutableFields = Map<string, ProjectionNode>
 /** Parses a projection; returns undefined when it selects whole documents. */
 export function parseProjection(spec: unknown, options: ProjectionOptions = {}): Projection | undefined {
   if (spec === undefined || spec === null) return undefined
-  const type = typeOf(spec)
-  if (type !== Type.object)
-    throw new PetalError('TypeMismatch', `A projection must be an object, not ${typeNames[type]}`)
+  if (typeOf(spec) !== Type.object)
+    throw new PetalError('TypeMismatch', `A projection must be an object, not ${describeType(spec)}`)
   if (Object.keys(spec as Document).length === 0) return undefined
   return new ProjectionParser(options).parse(spec as Document)
 }

@@ -11,7 +11,7 @@ import { compareValues, type StringOrder } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
 import { unwrapNumber } from '../model/numbers.ts'
 import { splitPath } from '../model/path.ts'
-import { type Document, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
+import { type Document, describeType, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
 import { compileSortKey, emptyArray, type SortKey } from './sort-key.ts'
 
 export { FullSort, type SortLimits, sortAll, TopK } from './sorter.ts'
@@ -105,10 +105,7 @@ function entriesOf(spec: unknown): Iterable<readonly [unknown, unknown]> {
   if (spec instanceof Map) return spec
   if (Array.isArray(spec)) return arrayEntries(spec)
   if (typeOf(spec) === Type.object) return Object.entries(spec as Document)
-  throw new PetalError(
-    'BadValue',
-    `A sort must be an object, a Map, an array or a path, not ${typeNames[typeOf(spec)]}`
-  )
+  throw new PetalError('BadValue', `A sort must be an object, a Map, an array or a path, not ${describeType(spec)}`)
 }
 
 function arrayEntries(spec: readonly unknown[]): readonly (readonly [unknown, unknown])[] {
@@ -118,7 +115,7 @@ function arrayEntries(spec: readonly unknown[]): readonly (readonly [unknown, un
 
 function checkPath(path: unknown): string {
   if (typeof path !== 'string')
-    throw new PetalError('BadValue', `A sort path must be a string, not ${typeNames[typeOf(path)]}`)
+    throw new PetalError('BadValue', `A sort path must be a string, not ${describeType(path)}`)
   if (path === '$natural') return path
   const components = splitPath(path)
   if (components.includes('')) {

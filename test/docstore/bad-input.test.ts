@@ -2,7 +2,7 @@
 import { runInNewContext } from 'node:vm'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { copyDatabase, type Database, type Document, type ErrorName, open } from '../../src/index.ts'
+import { copyDatabase, type Database, type Document, type ErrorName, open, PetalError } from '../../src/index.ts'
 import { rejects } from './scratch.ts'
 
 let db: Database
@@ -261,6 +261,39 @@ test('arguments of a wrong type are refused', async () => {
     await rejects(db.importLines([wrong as never]), 'BadValue')
     await rejects(copyDatabase(wrong as never, db), 'BadValue')
     if (wrong !== 'x') await rejects(copyDatabase(db, wrong as never), 'BadValue')
+  }
+})
+
+test('a promise that nobody awaited is called a promise, whatever it stands for', async () => {
+  const promise = Promise.resolve([]) as never
+  const calls: readonly (() => unknown)[] = [
+    () => db.insertOne(promise),
+    () => db.insertOne({ _id: promise }),
+    () => db.insertMany(promise),
+    () => db.insertMany([promise]),
+    () => db.importLines(promise),
+    () => db.bulkWrite(promise),
+    () => db.bulkWrite([{ insertOne: promise }]),
+    () => db.bulkWrite([{ deleteOne: { filter: promise } }]),
+    () => db.updateOne({}, promise),
+    () => db.replaceOne({}, promise),
+    () => db.find(promise).toArray(),
+    () => db.find().sort(promise).toArray(),
+    () => db.find().project(promise).toArray(),
+    () => db.get(promise),
+    () => db.getMany(promise),
+    () => db.aggregate(promise).toArray(),
+    () => db.createIndex(promise),
+    () => db.watch(promise),
+    () => db.collection(promise)
+  ]
+  for (const call of calls) {
+    const error = await (async () => call())().then(
+      () => undefined,
+      (reason: unknown) => reason
+    )
+    assert.instance(error, PetalError, String(call))
+    assert.match((error as PetalError).message, /\bPromise\b/, String(call))
   }
 })
 

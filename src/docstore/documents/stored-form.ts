@@ -1,16 +1,15 @@
 /** The stored form of a caller's document: it has an `_id`, as its first key. */
 import { ObjectId } from 'bson'
 import { PetalError } from '../../model/errors.ts'
-import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
+import { type Document, describeType, Type, typeOf } from '../../model/types.ts'
 
 /** MongoDB's limit, in UTF-8 bytes of the record. */
 export const maxDocumentBytes = 16 * 1024 * 1024
 
 /** @throws PetalError BadValue for anything but an object */
 export function assertDocument(value: unknown, what = 'a document'): asserts value is Document {
-  const type = typeOf(value)
-  if (type === Type.object) return
-  throw new PetalError('BadValue', `Expected ${what} to be an object, got ${typeNames[type]}`)
+  if (typeOf(value) === Type.object) return
+  throw new PetalError('BadValue', `Expected ${what} to be an object, got ${describeType(value)}`)
 }
 
 /** Generates a missing `_id`, as MongoDB's driver does: the only change ever made to a caller's object. */

@@ -1,5 +1,6 @@
 /** Options of importLines(), checked before the collection is created or any Node-only code is loaded. */
 import { PetalError } from '../../model/errors.ts'
+import { describeType } from '../../model/types.ts'
 import { checkThreads, knownThreads, type ThreadsOption } from '../bulk/threads-option.ts'
 import type { Known } from '../known-options.ts'
 import { assertBoolean, assertOptions, assertWholeNumber } from '../option-checks.ts'
@@ -38,7 +39,7 @@ const knownImportOptions = {
 /** @param example an expression that yields bytes, suggested if a string was given */
 export function notBytes(wanted: string, value: unknown, example: string): PetalError {
   const advice = typeof value === 'string' ? `; use ${example}` : ''
-  return new PetalError('BadValue', `importLines takes ${wanted}, got ${typeof value}${advice}`)
+  return new PetalError('BadValue', `importLines takes ${wanted}, got ${describeType(value)}${advice}`)
 }
 
 /** @throws PetalError BadValue */

@@ -2,7 +2,7 @@
 import { PetalError } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
 import { isDigits, splitPath } from '../../model/path.ts'
-import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
+import { type Document, describeType, Type, typeOf } from '../../model/types.ts'
 import type { Known } from '../known-options.ts'
 import { assertOptions } from '../option-checks.ts'
 
@@ -172,7 +172,7 @@ export function parseFields(spec: unknown): readonly IndexField[] {
 }
 
 function checkExpiry(fields: readonly IndexField[], seconds: unknown): void {
-  if (typeof seconds !== 'number') throw cannotExpire(`takes a number of seconds, got ${nameOf(seconds)}`)
+  if (typeof seconds !== 'number') throw cannotExpire(`takes a number of seconds, got ${describeType(seconds)}`)
   if (!(seconds >= 0 && seconds <= maxExpireAfterSeconds)) {
     throw cannotExpire(`takes 0 to ${maxExpireAfterSeconds} seconds, got ${seconds}`)
   }
@@ -197,11 +197,14 @@ function entriesOf(spec: unknown): Iterable<readonly [unknown, unknown]> {
   if (spec instanceof Map) return spec
   if (Array.isArray(spec)) return spec.map((entry) => (Array.isArray(entry) ? [entry[0], entry[1]] : [entry, 1]))
   if (typeOf(spec) === Type.object) return Object.entries(spec as Document)
-  throw new PetalError('BadValue', `An index is specified by an object, a Map, an array or a path, not ${nameOf(spec)}`)
+  throw new PetalError(
+    'BadValue',
+    `An index is specified by an object, a Map, an array or a path, not ${describeType(spec)}`
+  )
 }
 
 function checkPath(path: unknown): string {
-  if (typeof path !== 'string') throw new PetalError('BadValue', `A path must be a string, not ${nameOf(path)}`)
+  if (typeof path !== 'string') throw new PetalError('BadValue', `A path must be a string, not ${describeType(path)}`)
   const components = splitPath(path)
   const isRefused = components.some((component) => component === '' || component.startsWith('$'))
   if (!isRefused && !components.includes('__proto__')) return path
@@ -227,9 +230,5 @@ function cannotExpire(problem: string): PetalError {
 }
 
 function badOption(option: string, wanted: string, value: unknown): PetalError {
-  return new PetalError('BadValue', `${option} must be ${wanted}, got ${nameOf(value)}`, { details: { option } })
-}
-
-function nameOf(value: unknown): string {
-  return typeNames[typeOf(value)]
+  return new PetalError('BadValue', `${option} must be ${wanted}, got ${describeType(value)}`, { details: { option } })
 }

@@ -1,11 +1,12 @@
 /** Which names collections may have. */
 import { PetalError } from '../../model/errors.ts'
+import { describeType } from '../../model/types.ts'
 
 const maxNameBytes = 255
 
 /** @throws PetalError InvalidNamespace for a name that MongoDB rejects, or that has no unambiguous UTF-8 encoding */
 export function checkCollectionName(name: unknown): asserts name is string {
-  if (typeof name !== 'string') throw invalidName(`must be a string, not ${typeof name}`)
+  if (typeof name !== 'string') throw invalidName(`must be a string, not ${describeType(name)}`)
   if (name === '') throw invalidName('must not be empty')
   if (name.includes('$')) throw invalidName(`must not contain '$': '${name}'`)
   if (name.includes('\0')) throw invalidName('must not contain the null character')

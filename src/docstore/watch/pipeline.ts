@@ -4,7 +4,7 @@
  * Stages before the first `$project` are evaluated at commit: events they reject are not buffered. The rest run when
  * the event is taken.
  */
-import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
+import { type Document, describeType, isPlainObject } from '../../model/types.ts'
 import { compileFilter } from '../../query/filter.ts'
 import { compileProjection } from '../../query/projection.ts'
 import { badPipeline, stageNotSupported } from './errors.ts'
@@ -21,7 +21,7 @@ type Stage = (event: Document) => Document | undefined
 
 /** @throws PetalError BadValue, CommandNotSupported for other stages, and those of filters and projections */
 export function compilePipeline(pipeline: unknown): Pipeline {
-  if (!Array.isArray(pipeline)) throw badPipeline(`must be an array, got ${typeNames[typeOf(pipeline)]}`)
+  if (!Array.isArray(pipeline)) throw badPipeline(`must be an array, got ${describeType(pipeline)}`)
   const stages = pipeline.map(compileStage)
   const firstProject = pipeline.findIndex((stage) => '$project' in stage)
   const atCommit = firstProject < 0 ? stages : stages.slice(0, firstProject)

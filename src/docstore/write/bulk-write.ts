@@ -1,7 +1,7 @@
 /** bulkWrite(): runs the operations one after the other and adds up their results. */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { deliver } from '../../model/time-slice.ts'
-import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
+import { type Document, describeType, isPlainObject } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
 import { assertDocument } from '../documents/stored-form.ts'
 import { BulkWriteError, type WriteError, writeError } from '../errors.ts'
@@ -120,7 +120,7 @@ export function checkBulkWrite(operations: unknown, options: BulkWriteOptions): 
   assertOptions('bulkWrite', options, knownBulkWrite)
   assertBoolean('ordered', options.ordered)
   if (!Array.isArray(operations)) {
-    throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${typeof operations}`)
+    throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${describeType(operations)}`)
   }
   operations.forEach(checkOperation)
   throwIfAborted(options.signal)
@@ -178,15 +178,12 @@ function checkOperation(operation: unknown, index: number): void {
     throw new PetalError('BadValue', `bulkWrite has no operation '${name}', at ${index}`)
   }
   if (!isPlainObject(model)) {
-    throw new PetalError(
-      'BadValue',
-      `${name} of bulkWrite takes an object, got ${typeNames[typeOf(model)]}, at ${index}`
-    )
+    throw new PetalError('BadValue', `${name} of bulkWrite takes an object, got ${describeType(model)}, at ${index}`)
   }
   assertKnown(`${name} of bulkWrite, at ${index},`, model, knownByName[name])
   // Elsewhere a missing filter matches everything; here it is a mistake.
   if (name !== 'insertOne' && !isPlainObject(model.filter)) {
-    const found = typeNames[typeOf(model.filter)]
+    const found = describeType(model.filter)
     throw new PetalError('BadValue', `${name} of bulkWrite needs a filter, got ${found}, at ${index}`)
   }
 }

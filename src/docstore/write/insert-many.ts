@@ -3,7 +3,7 @@
  * threads.
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
-import type { Document } from '../../model/types.ts'
+import { type Document, describeType } from '../../model/types.ts'
 import { checkThreads, knownThreads, type ThreadsOption } from '../bulk/threads-option.ts'
 import type { CloseSignal } from '../close-signal.ts'
 import type { Known } from '../known-options.ts'
@@ -83,7 +83,7 @@ async function takeAll(
     }
     throwIfAborted(signal)
   } else {
-    throw new PetalError('BadValue', `insertMany takes an iterable of documents, got ${typeof source}`)
+    throw new PetalError('BadValue', `insertMany takes an iterable of documents, got ${describeType(source)}`)
   }
 }
 
