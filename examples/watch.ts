@@ -30,7 +30,9 @@ for await (const { _id, lang } of db.find()) languages.set(_id, lang)
 const following = (async () => {
   for await (const change of changes) {
     if (change.operationType === 'delete') languages.delete(change.documentKey._id)
-    else if ('fullDocument' in change) languages.set(change.documentKey._id, change.fullDocument.lang)
+    else if ('fullDocument' in change && change.fullDocument) {
+      languages.set(change.documentKey._id, change.fullDocument.lang)
+    }
     console.log(change.operationType, 'documentKey' in change ? change.documentKey._id : '')
   }
 })()

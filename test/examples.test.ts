@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -91,6 +91,29 @@ test('the watch example reports every change, and ends when the database is clos
   assert.is(code, 0, stderr)
   assert.is(stdout, 'insert 3\nupdate 2\ndelete 1\ntweets by language {"nl":1,"en":1}\n')
   assertNothingLeft()
+})
+
+test('the examples to copy compile in a project with strict alone', async () => {
+  const config = join(directory, 'tsconfig.json')
+  const copied = ['app.ts', 'watch.ts', 'rebuild-job.ts']
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: {
+        // Stricter than strict: with it, an optional field that is present is not undefined.
+        exactOptionalPropertyTypes: false,
+        typeRoots: [join(root, 'node_modules/@types')],
+        paths: { petaldb: [join(root, 'src/index.ts')] }
+      },
+      include: [],
+      files: copied.map((name) => join(root, 'examples', name))
+    })
+  )
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const { error, stdout } = spawnSync(process.execPath, [compiler, '-p', config], { encoding: 'utf8' })
+  assert.is(error, undefined)
+  assert.is(stdout, '')
 })
 
 test('the explore example describes a file of JSON, and evaluates a given filter', async () => {
