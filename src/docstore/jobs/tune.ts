@@ -1,6 +1,6 @@
 /** Tunes a collection's index: takes the sample, compiles the queries, and stores the choice. */
 import { AbortedError, PetalError } from '../../model/errors.ts'
-import { invalidOption, shown } from '../../model/invalid-option.ts'
+import { invalidOption } from '../../model/invalid-option.ts'
 import type { Document } from '../../model/types.ts'
 import type { TuneQuery } from '../../sharded-bloom/tune/queries.ts'
 import { minTuneDocuments, type TuneProgress, tuneIndex } from '../../sharded-bloom/tune/tune-index.ts'
@@ -59,10 +59,14 @@ const runDocuments = 2048
 export async function tuneCollection(collection: OpenCollection, options: TuneOptions): Promise<TuneResult> {
   const { dryRun = false, signal, onProgress, budgetBytes } = options
   assertBoolean('dryRun', dryRun)
-  const sampleSize = checked('sample', options.sample ?? defaultSample, (n) => n >= minTuneDocuments && n <= maxSample)
+  const sizes = `a number from ${minTuneDocuments} to ${maxSample}`
+  const sampleSize = checked('sample', options.sample ?? defaultSample, sizes, (size) => {
+    return size >= minTuneDocuments && size <= maxSample
+  })
   const targetFpr = options.targetFpr ?? (budgetBytes === undefined ? defaultTarget : undefined)
-  if (targetFpr !== undefined) checked('targetFpr', targetFpr, (rate) => rate > 0 && rate < 1)
-  if (budgetBytes !== undefined) checked('budgetBytes', budgetBytes, (bytes) => bytes > 0)
+  if (targetFpr !== undefined)
+    checked('targetFpr', targetFpr, 'a number between 0 and 1', (rate) => rate > 0 && rate < 1)
+  if (budgetBytes !== undefined) checked('budgetBytes', budgetBytes, 'a number above 0', (bytes) => bytes > 0)
   const queries = queriesOf(options.queries ?? [])
   const present = collection.indexTuning
   if (present === undefined) throw new PetalError('IllegalOperation', 'A collection without an index cannot be tuned')
@@ -119,7 +123,7 @@ function queriesOf(queries: Iterable<Filter> | ReadonlyMap<Filter, number>): Tun
     queries instanceof Map ? queries : Array.from(queries as Iterable<Filter>, (filter) => [filter, 1] as const)
   const byBounds = new Map<string, TuneQuery>()
   for (const [filter, count] of pairs) {
-    checked('queries', count, (times) => times > 0)
+    checked('queries', count, 'filters with counts above 0', (times) => times > 0)
     const { bounds, ids } = new FindExpressions({}).filter(filter)
     if (ids !== undefined) continue
     const name = JSON.stringify(bounds)
@@ -128,7 +132,8 @@ function queriesOf(queries: Iterable<Filter> | ReadonlyMap<Filter, number>): Tun
   return [...byBounds.values()]
 }
 
-function checked(option: string, value: number, isValid: (value: number) => boolean): number {
+/** @param wanted what `isValid` checks, for the message */
+function checked(option: string, value: number, wanted: string, isValid: (value: number) => boolean): number {
   if (typeof value === 'number' && Number.isFinite(value) && isValid(value)) return value
-  throw new PetalError('InvalidOptions', `${option} is out of range: ${shown(value)}`, { details: { option } })
+  throw invalidOption(option, wanted, value)
 }
