@@ -61,6 +61,11 @@ export interface PetalErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
+/** V8's own choice, which nobody has changed. */
+const defaultStackFrames = 10
+/** Enough for the caller's line, which matters most: parsing a filter alone may be ten calls deep. */
+const stackFrames = 50
+
 /**
  * @example
  * import { PetalError } from 'petaldb'
@@ -77,7 +82,11 @@ export class PetalError extends Error {
   readonly details: Readonly<Record<string, unknown>>
 
   constructor(codeName: ErrorName, message: string, options: PetalErrorOptions = {}) {
+    const { stackTraceLimit } = Error
+    // Not an assignment, which throws where intrinsics are frozen.
+    if (stackTraceLimit === defaultStackFrames) Reflect.set(Error, 'stackTraceLimit', stackFrames)
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    if (stackTraceLimit === defaultStackFrames) Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
     this.codeName = codeName
     this.code = errorCodes[codeName]
     this.details = options.details ?? {}
