@@ -45,6 +45,7 @@ interface Example {
 function examples(): Example[] {
   return [
     ...blocksOf('README.md', 'database'),
+    ...blocksOf('docs/aggregation.md', 'database'),
     ...blocksOf('docs/change-streams.md', 'database'),
     ...blocksOf('docs/expiry.md', 'database'),
     ...blocksOf('docs/exploring.md', 'database'),
