@@ -6,6 +6,7 @@ import { unwrapNumber } from './numbers.ts'
 import { objectIdDigits } from './object-id.ts'
 import { type Document, type Numeric, Type, typeOf } from './types.ts'
 
+/** Far beyond the 100 levels of a document, which are checked where it is stored: few but cycles get here. */
 const maxDepth = 1000
 
 /**
@@ -83,5 +84,9 @@ function haveIdenticalFields(a: Document, b: Document): boolean {
 }
 
 function checkDepth(depth: number): void {
-  if (depth > maxDepth) throw new PetalError('BadValue', `A value may be nested at most ${maxDepth} levels deep`)
+  if (depth <= maxDepth) return
+  throw new PetalError(
+    'BadValue',
+    'A value that contains itself, or is nested deeper than 100 levels, cannot be stored'
+  )
 }

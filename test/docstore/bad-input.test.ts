@@ -191,6 +191,18 @@ test('an update whose result cannot be stored changes nothing', async () => {
   await db.deleteMany({})
 })
 
+test('an update with a value that contains itself says so', async () => {
+  await db.insertOne({ _id: 1, list: [] })
+  const calls = [
+    () => db.updateOne({ _id: 1 }, { $set: { cyclic } }),
+    () => db.updateOne({ _id: 1 }, { $push: { list: cyclic } }),
+    () => db.updateOne({ _id: 1 }, { $addToSet: { list: cyclic } }),
+    () => db.replaceOne({ _id: 1 }, cyclic)
+  ]
+  for (const call of calls) assert.match((await rejects(call(), 'BadValue')).message, /contains itself/)
+  await db.deleteMany({})
+})
+
 test('an update that fails midway keeps its earlier changes', async () => {
   await db.insertMany([
     { _id: 1, n: 1 },
