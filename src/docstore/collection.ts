@@ -7,6 +7,7 @@ import type { Document } from '../model/types.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
+import { leadingToCaller } from './errors.ts'
 import { checkImport, type ImportOptions } from './import/check-import.ts'
 import type { ImportResult, LineSource } from './import/import-run.ts'
 import { createIndex, createIndexes, dropIndex, dropIndexes } from './indexes/create-index.ts'
@@ -289,7 +290,11 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   }
 
   async #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
-    return deliver(await this.#collections.write(this.collectionName, use))
+    try {
+      return deliver(await this.#collections.write(this.collectionName, use))
+    } catch (error) {
+      throw leadingToCaller(error)
+    }
   }
 
   async #updateUpTo(

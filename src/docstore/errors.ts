@@ -134,3 +134,19 @@ export function previousCommitFailed(cause: unknown): PetalError {
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/**
+ * Adds the lines that lead to the caller to the stack of a write's error: it may have been made in another turn than the
+ * call, with others that waited at the same time. Call it behind the call's first `await`.
+ * @returns the error
+ */
+export function leadingToCaller(error: unknown): unknown {
+  // A failure of the store is one error for all calls that met it.
+  if (!(error instanceof PetalError) || error.codeName === 'StoreFailure') return error
+  const here = { stack: '' }
+  Error.captureStackTrace(here, leadingToCaller)
+  const lines = here.stack.split('\n').slice(1)
+  const last = lines.at(-1)
+  if (last !== undefined && error.stack?.includes(last) === false) error.stack += `\n${lines.join('\n')}`
+  return error
+}

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { type Database, open, type UpdateSpec } from '../../src/index.ts'
 
 const wrong = { $and: [{ $or: [{ a: { $not: { $elemMatch: { $wrong: 1 } } } }] }] }
+const stored = { _id: 1 }
 const calls: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
   toArray: (db) => db.find(wrong).toArray(),
   next: (db) => db.find(wrong).next(),
@@ -18,6 +19,12 @@ const calls: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
   findOneAndUpdate: (db) => db.findOneAndUpdate(wrong, { $set: { a: 1 } }),
   aggregate: (db) => db.aggregate([{ $match: wrong }]).toArray(),
   'an unknown stage': (db) => db.aggregate([{ $wrong: 1 }]).toArray(),
+  insertOne: (db) => db.insertOne(stored),
+  insertMany: (db) => db.insertMany([stored]),
+  'an insert of bulkWrite': (db) => db.bulkWrite([{ insertOne: { document: stored } }]),
+  replaceOne: (db) => db.replaceOne(stored, { _id: 2 }),
+  'an update that does not fit the document': (db) => db.updateOne(stored, { $push: { _id: 1 } } as UpdateSpec),
+  'findOneAndUpdate of such a document': (db) => db.findOneAndUpdate(stored, { $inc: { _id: 1 } } as UpdateSpec),
   $jsonSchema: (db) => db.find({ $jsonSchema: { properties: { a: { wrong: 1 } } } }).toArray()
 }
 
@@ -33,9 +40,21 @@ async function stackOf(promise: Promise<unknown>): Promise<string> {
 for (const [name, call] of Object.entries(calls)) {
   test(`a mistake found by ${name} is traced to the caller`, async () => {
     await using db = await open('unused', { store: 'memory' })
+    await db.insertOne(stored)
     assert.match(await stackOf(call(db)), /error-stack\.test/)
   })
 }
+
+test('one of many calls that wait for the same commit is traced to its own caller', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertOne(stored)
+  const first = async (): Promise<unknown> => await db.insertOne(stored)
+  const second = async (): Promise<unknown> => await db.insertOne(stored)
+  const [ofFirst, ofSecond] = await Promise.all([stackOf(first()), stackOf(second())])
+  assert.match(ofFirst, /\bfirst\b/)
+  assert.not.match(ofFirst, /\bsecond\b/)
+  assert.match(ofSecond, /\bsecond\b/)
+})
 
 test('a chosen length of stacks is respected, and nobody else meets ours', async () => {
   await using db = await open('unused', { store: 'memory' })

@@ -261,7 +261,9 @@ function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place)
 function checkTables(fileSystem: FileSystem, directory: string, state: ManifestState): void {
   // Once, because each join takes as long as looking for the file.
   const prefix = join(directory, '/')
-  const missing = state.levels.flat().filter(({ number, bytes }) => fileSystem.size(prefix + tableName(number)) !== bytes)
+  const missing = state.levels
+    .flat()
+    .filter(({ number, bytes }) => fileSystem.size(prefix + tableName(number)) !== bytes)
   const [first] = missing
   if (first === undefined) return
   const what = missing.length === 1 ? '1 missing file' : `${missing.length} missing files`
