@@ -272,13 +272,16 @@ test('accumulators accept several values, or the elements of one array', async (
   await refuses(
     [
       { $mergeObjects: ['$text'] },
-      { $percentile: { input: 1, p: [2] } },
-      { $percentile: { input: 1, p: [] } },
+      { $percentile: { input: 1, p: [2], method: 'approximate' } },
+      { $percentile: { input: 1, p: [], method: 'approximate' } },
       { $push: 1 },
       { $topN: {} }
     ],
     document
   )
+  for (const method of [{}, { method: 'exact' }, { method: 'Approximate' }, { method: null }, { method: '$text' }]) {
+    await refuses([{ $median: { input: 1, ...method } }, { $percentile: { input: 1, p: [0.5], ...method } }], document)
+  }
   await refuses([{ $rand: 1 }, { $rand: { a: 1 } }])
   const random = (await evaluate({ $rand: {} })) as number
   assert.ok(random >= 0 && random < 1)

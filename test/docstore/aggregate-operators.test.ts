@@ -321,6 +321,8 @@ test('a malformed accumulator is refused before anything is read', async () => {
     { $top: { sortBy: { a: 1 }, output: '$a', n: 1 } },
     { $firstN: { input: '$a' } },
     { $percentile: { input: '$a', method: 'approximate' } },
+    { $percentile: { input: '$a', p: [0.5] } },
+    { $median: { input: '$a', method: 'discrete' } },
     { $covariancePop: ['$a', '$b'] }
   ]
   for (const accumulator of bad) {

@@ -95,7 +95,8 @@ test('a malformed $setWindowFields is refused before anything is read', () => {
       [by({ $minN: { input: '$n', n: '$n' } }), 'BadValue', /\$minN: n takes a whole number ≥ 1, got nothing/],
       [by({ $minN: '$n' }), 'BadValue', /\$minN takes \{ input, n \}/],
       [by({ $topN: { output: '$n', n: 1 } }), 'BadValue', /\$topN needs 'sortBy'/],
-      [by({ $percentile: { input: '$n', p: [2] } }), 'BadValue', /p takes numbers from 0 to 1/]
+      [by({ $percentile: { input: '$n', p: [2], method: 'approximate' } }), 'BadValue', /p takes numbers from 0 to 1/],
+      [by({ $median: { input: '$n', method: 'exact' } }), 'BadValue', /\$median: method must be 'approximate'/]
     ]
   )
 })

@@ -1,7 +1,7 @@
 /** `$percentile` and `$median`: existing values, selected by rank. */
 import { toDouble } from '../../model/numbers.ts'
 import type { Expression } from '../expression-compile.ts'
-import { arrayOf, type Compiler, fieldsOf, isNumber } from './operator.ts'
+import { arrayOf, type Compiler, describe, fieldsOf, isNumber } from './operator.ts'
 
 /** Selects values by rank, for one document or a group. */
 export interface Ranks {
@@ -13,10 +13,14 @@ export interface Ranks {
   ofSorted(numbers: readonly number[], fractions: unknown): unknown
 }
 
-/** Ignores the method, because ranks are exact. */
+/** Ranks are exact, although the only method that MongoDB knows may be approximate. */
 export function compileRanks(name: string, argument: unknown, compiler: Compiler): Ranks {
   const isMedian = name === '$median'
-  const { input, p } = fieldsOf(argument, name, isMedian ? ['input'] : ['input', 'p'], ['method'])
+  const { input, p, method } = fieldsOf(argument, name, ['input', ...(isMedian ? [] : ['p']), 'method'], [])
+  if (method !== 'approximate') {
+    const found = typeof method === 'string' ? `'${method}'` : describe(method)
+    throw new TypeError(`${name}: method must be 'approximate', not ${found}`)
+  }
   const ofSorted: Ranks['ofSorted'] = (numbers, fractions) => {
     const found = percentiles(numbers, arrayOf(fractions, `${name}: p`), name)
     return isMedian ? found[0] : found
