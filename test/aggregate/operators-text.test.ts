@@ -171,7 +171,23 @@ test('operators with patterns return matches, their places, and null for unused 
         ]
       ],
       [{ $regexFindAll: { input: '$text', regex: /^a/ } }, [{ match: 'a', idx: 0, captures: [] }]],
-      [{ $regexFindAll: { input: 'ab', regex: 'x*' } }, [0, 1, 2].map((idx) => ({ match: '', idx, captures: [] }))],
+      // After the last character no further match is searched for.
+      [{ $regexFindAll: { input: 'ab', regex: 'x*' } }, [0, 1].map((idx) => ({ match: '', idx, captures: [] }))],
+      [
+        { $regexFindAll: { input: 'bbbb', regex: '()' } },
+        [0, 1, 2, 3].map((idx) => ({ match: '', idx, captures: [''] }))
+      ],
+      [
+        { $regexFindAll: { input: 'baa', regex: 'a*' } },
+        [
+          { match: '', idx: 0, captures: [] },
+          { match: 'aa', idx: 1, captures: [] }
+        ]
+      ],
+      [{ $regexFindAll: { input: 'a\nb', regex: /$/m } }, [1, 3].map((idx) => ({ match: '', idx, captures: [] }))],
+      [{ $regexFindAll: { input: '', regex: '' } }, [{ match: '', idx: 0, captures: [] }]],
+      [{ $regexFindAll: { input: '😀a', regex: 'x*' } }, [0, 1].map((idx) => ({ match: '', idx, captures: [] }))],
+      [{ $regexFindAll: { input: '😀a', regex: /x*/ } }, [0, 1].map((idx) => ({ match: '', idx, captures: [] }))],
       [{ $regexFindAll: { input: '$none', regex: 'a' } }, []]
     ],
     document

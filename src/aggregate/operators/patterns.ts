@@ -57,11 +57,17 @@ function withGlobalFlag(expression: RegExp | null): RegExp | null {
 
 function* nothing(): Generator<Match> {}
 
+/** As in MongoDB, the search goes on after a match, or after the next code point if that is empty, until the text ends. */
 function* matches(text: string, expression: RegExp): Generator<Match> {
-  let [seen, idx] = [0, 0]
-  for (const found of text.matchAll(expression)) {
+  let [seen, idx, next] = [0, 0, 0]
+  do {
+    expression.lastIndex = next
+    const found = expression.exec(text)
+    if (found === null) return
+    const [match, ...groups] = found
     idx += lengthOf(text.slice(seen, found.index))
     seen = found.index
-    yield { match: found[0], idx, captures: Array.from(found.slice(1), (capture) => capture ?? null) }
-  }
+    next = seen + (match.length || String.fromCodePoint(text.codePointAt(seen) ?? 0).length)
+    yield { match, idx, captures: groups.map((capture) => capture ?? null) }
+  } while (next < text.length)
 }
