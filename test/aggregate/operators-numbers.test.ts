@@ -238,6 +238,9 @@ test('conversions return the requested type, or fail', async () => {
       { $convert: { input: 1, to: 'number', onError: 'none' } },
       { $convert: { input: 1, to: 77, onError: 'none' } },
       { $convert: { input: 1, to: 'array' } },
+      // MongoDB reports this by another code than the one that onError is for.
+      { $convert: { input: new Date('+010000-01-01'), to: 'string', onError: 'none' } },
+      { $convert: { input: new Date('-000001-01-01'), to: 2, onError: 'none' } },
       { $convert: { input: 1 } },
       { $convert: { input: 'x', to: 'int', onFailure: 1 } },
       { $toInt: [1, 2] },

@@ -6,13 +6,16 @@ import { unwrapNumber } from '../../model/numbers.ts'
 import { binaryParts } from '../../model/scalar.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeNames, typeOf } from '../../model/types.ts'
 import { isNil, isTruthy } from '../expression-values.ts'
-import { parseDate } from './date-parsing.ts'
+import { DateError, parseDate } from './date-parsing.ts'
 import { instantIn, isoText } from './date-values.ts'
 import { numberText } from './number-text.ts'
 import { describe, fieldsOf, isNumber, type Operators, unary } from './operator.ts'
 
 /** Exceeds the power of ten of any Decimal128. */
 const maxPower = 7000
+
+/** A value that cannot be converted; `onError` is for these errors only, as in MongoDB. */
+class ConversionError extends TypeError {}
 
 type Conversion = (value: unknown) => unknown
 
@@ -59,7 +62,8 @@ export const conversionOperators: Operators = {
       if (onError === undefined) return convert(value)
       try {
         return convert(value)
-      } catch {
+      } catch (error) {
+        if (!(error instanceof ConversionError || error instanceof DateError)) throw error
         return onError(document)
       }
     }
@@ -209,5 +213,5 @@ function doubleOfText(text: string): number | undefined {
 
 function fail(type: string, value: unknown): never {
   const shown = isNumber(value) || typeof value === 'string' ? `'${String(value)}'` : describe(value)
-  throw new TypeError(`cannot convert ${shown} to ${type}`)
+  throw new ConversionError(`cannot convert ${shown} to ${type}`)
 }
