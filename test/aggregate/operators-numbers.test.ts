@@ -222,6 +222,8 @@ test('conversions return the requested type, or fail', async () => {
       { $toDouble: '0x10' },
       { $toDouble: 'abc' },
       { $toDouble: decimal('1e400') },
+      { $toDouble: decimal('-1e-400') },
+      { $toDouble: decimal('1e-310') },
       { $toDouble: '1e400' },
       { $toDouble: '1e-400' },
       { $toDouble: '$id' },

@@ -17,6 +17,9 @@ const maxPower = 7000
 /** A value that cannot be converted; `onError` is for these errors only, as in MongoDB. */
 class ConversionError extends TypeError {}
 
+/** Smaller doubles have fewer digits. */
+const leastNormal = 2 ** -1022
+
 type Conversion = (value: unknown) => unknown
 
 /** Conversions by type name and number, of values that are neither null nor missing. */
@@ -151,8 +154,14 @@ function toDouble(value: unknown): number {
   const plain = isNumber(value) ? unwrapNumber(value) : fromText(value, 'double')
   if (typeof plain === 'number') return plain
   const number = Number(String(plain))
-  const isLost = !Number.isFinite(number) && plain instanceof Decimal128 && /\d/.test(plain.toString())
-  return isLost ? fail('double', value) : number
+  if (plain instanceof Decimal128 && !isWithinDoubles(plain, number)) fail('double', value)
+  return number
+}
+
+/** Whether a Decimal128 neither overflows nor underflows as a double; zero, NaN and the infinities do not. */
+function isWithinDoubles(decimal: Decimal128, double: number): boolean {
+  const size = Math.abs(double)
+  return (size >= leastNormal && size <= Number.MAX_VALUE) || !/[1-9]/.test(decimal.toString().replace(/E.*/, ''))
 }
 
 function toInt(value: unknown): number {
