@@ -60,6 +60,10 @@ test('an empty list of defaults for $zip is none', async () => {
 
 test('formats, time zones and flags are checked even if there is no date', async () => {
   await refuses([
+    // onError is for the text only.
+    { $dateFromString: { dateString: 'x', timezone: 'Nowhere', onError: 1 } },
+    { $dateFromString: { dateString: 5, timezone: 'Nowhere', onError: 1 } },
+    { $dateFromString: { dateString: 5, format: '%Q', onError: 1 } },
     { $dateToString: { date: null, format: '%q' } },
     { $dateToString: { date: '$none', format: 'at %', onNull: 1 } },
     { $dateToString: { date: null, timezone: 'Nowhere' } },

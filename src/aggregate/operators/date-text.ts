@@ -39,12 +39,10 @@ export const dateTextOperators: Operators = {
       const { dateString, format } = values
       const zone = zoneOf(values, name)
       const spelling = isNil(format) ? undefined : stringOf(format, `${name}: format`)
-      if (isNil(dateString)) {
-        // Even without a date, the other arguments must be valid.
-        checkFormat(spelling ?? '')
-        offsetOf(0, zone ?? 'UTC')
-        return undefined
-      }
+      // Whatever the date, the other arguments must be valid. Parsing a text checks the format.
+      offsetOf(0, zone ?? 'UTC')
+      if (typeof dateString !== 'string' || zone === null) checkFormat(spelling ?? '')
+      if (isNil(dateString)) return undefined
       if (typeof dateString !== 'string') {
         throw new DateError(`${name}: dateString takes a string, got ${describe(dateString)}`)
       }
