@@ -171,6 +171,12 @@ test('$dateDiff counts the starts of units between two dates', async () => {
       [diff('2024-01-01T10:59:59Z', '2024-01-01T11:00:00Z', 'hour'), 1],
       [diff('2024-01-01T10:29:59Z', '2024-01-01T10:30:00Z', 'hour', { timezone: '+05:30' }), 1],
       [diff('2024-03-31T00:30:00Z', '2024-03-31T01:30:00Z', 'hour', { timezone: berlin }), 1],
+      // Clocks on Lord Howe Island go from 01:59 to 02:30, and from 01:59 back to 01:30.
+      [diff('2024-10-05T15:00:00Z', '2024-10-05T16:00:00Z', 'hour', { timezone: 'Australia/Lord_Howe' }), 2],
+      [diff('2024-10-05T15:29:00Z', '2024-10-05T15:31:00Z', 'minute', { timezone: 'Australia/Lord_Howe' }), 2],
+      [diff('2024-04-06T14:30:00Z', '2024-04-06T15:15:00Z', 'hour', { timezone: 'Australia/Lord_Howe' }), 0],
+      // Local mean time was 53 minutes and 28 seconds ahead.
+      [diff('1890-01-01T00:00:00Z', '1890-01-01T00:00:32Z', 'minute', { timezone: berlin }), 1],
       [diff('2024-01-01T10:00:59.999Z', '2024-01-01T10:01:00Z', 'minute'), 1],
       [diff('2024-01-01T10:00:00.900Z', '2024-01-01T10:00:01.100Z', 'second'), 1],
       [diff('1969-12-31T23:59:59.900Z', '1970-01-01T00:00:00.100Z', 'second'), 1],

@@ -14,7 +14,6 @@ import {
   instantOfLocal,
   localOf,
   localOfClock,
-  offsetOf,
   weekday,
   zoneOf
 } from './date-values.ts'
@@ -38,9 +37,12 @@ export const dateArithmeticOperators: Operators = {
     if (zone === null) return null
     const unit = unitOf(values.unit, name)
     const [start, end] = [values.startDate, values.endDate].map((value) => instantOf(value, name)) as [number, number]
-    const counted = (instant: number): number => countOf(instant, unit, zone, firstDay)
-    // Turns -0 into 0.
-    return counted(end) - counted(start) + 0
+    const [before, after] = [localOf(start, zone), localOf(end, zone)]
+    const difference = countOf(after, unit, firstDay) - countOf(before, unit, firstDay)
+    const length = milliseconds[unit]
+    // Whole units that clocks skip or repeat do not count. The sum turns -0 into 0.
+    const moved = after - before - (end - start)
+    return difference - (length === undefined ? 0 : Math.trunc(moved / length)) + 0
   }),
   $dateTrunc: named(['date', 'unit'], ['binSize', 'timezone', 'startOfWeek'], (values, name) => {
     const { date, unit, binSize = Object.hasOwn(values, 'binSize') ? null : 1 } = values
@@ -80,15 +82,10 @@ function monthsLater(local: number, count: number): number {
   return localOfClock({ ...first, day: Math.min(day, last) })
 }
 
-/** Returns how many units have started since a fixed point in time. */
-function countOf(instant: number, unit: string, zone: string, firstDay: number): number {
+/** Returns how many units have started on clocks since a fixed point in time. */
+function countOf(local: number, unit: string, firstDay: number): number {
   const length = milliseconds[unit]
-  if (length !== undefined) {
-    // Hours have a fixed length, but start where those of the time zone do.
-    const offset = unit === 'hour' ? offsetOf(instant, zone) % length : 0
-    return Math.floor((instant + offset) / length)
-  }
-  const local = localOf(instant, zone)
+  if (length !== undefined) return Math.floor(local / length)
   const { year, month } = clockOf(local)
   if (months[unit] !== undefined) return Math.floor((year * 12 + month - 1) / months[unit])
   return unit === 'day' ? daysOf(local) : Math.floor((daysOf(local) - firstWeek(firstDay)) / 7)
