@@ -126,7 +126,18 @@ export class Groups implements Collector {
 export function compileGroup(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
   const { _id, ...fields } = objectOf(spec, place)
   if (!Object.hasOwn(spec as Document, '_id')) throw stageError('FailedToParse', place, '_id is required')
-  return { place, id: expressions.compile(_id, place), fields: compileFields(fields, place, expressions) }
+  return { place, id: compileId(_id, place, expressions), fields: compileFields(fields, place, expressions) }
+}
+
+/** As in MongoDB, the only field of an object is null where it is missing; objects of several fields lack it. */
+function compileId(spec: unknown, place: StagePlace, expressions: Expressions): Expression {
+  const id = expressions.compile(spec, place)
+  const [key, ...others] = isPlainObject(spec) ? Object.keys(spec) : []
+  if (key === undefined || key.startsWith('$') || others.length > 0) return id
+  return (document) => {
+    const found = id(document) as Document
+    return Object.hasOwn(found, key) ? found : { [key]: null }
+  }
 }
 
 export const countOnly: Document = { count: { $sum: 1 } }

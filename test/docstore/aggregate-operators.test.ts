@@ -315,6 +315,24 @@ test('windows evaluate operators and group accumulators with variables of $looku
   assert.equal(joined?.with, [{ _id: 1, by: 10, n: 11, m: 10 }])
 })
 
+test('missing and null are one group in an object of one field, and two in others, as in MongoDB', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany([{ _id: 1 }, { _id: 2, a: null }, { _id: 3, a: 1 }])
+  const groups = async (_id: unknown): Promise<Document[]> =>
+    await db.aggregate([{ $group: { _id, n: { $sum: 1 } } }]).toArray()
+  assert.equal(await groups({ a: '$a' }), [
+    { _id: { a: null }, n: 2 },
+    { _id: { a: 1 }, n: 1 }
+  ])
+  assert.equal(await groups({ a: '$a', b: '$b' }), [
+    { _id: {}, n: 1 },
+    { _id: { a: null }, n: 1 },
+    { _id: { a: 1 }, n: 1 }
+  ])
+  assert.equal(await groups({ a: { b: '$b' } }), [{ _id: { a: {} }, n: 3 }])
+  assert.equal(await groups({}), [{ _id: {}, n: 3 }])
+})
+
 test('a malformed accumulator is refused before anything is read', async () => {
   const bad = [
     { $topN: { sortBy: {}, output: '$a', n: 1 } },
