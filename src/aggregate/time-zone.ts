@@ -13,15 +13,23 @@ const maxOffsets = 1000
 const maxZones = 1000
 const zones = new Map<string, Zone>()
 
+const offsetPattern = /^([+-])(\d\d)(?::?(\d\d))?$/
+
+/** Whether it is the name of a zone, or an offset from UTC. */
+export function isTimeZone(timezone: string): boolean {
+  return timezone === 'UTC' || offsetPattern.test(timezone) || zoneOf(timezone) !== undefined
+}
+
 /**
  * Returns the offset of a zone, given by name or as an offset, in minutes ahead of UTC. @throws TypeError for an
  * unknown zone
  */
 export function offsetAt(timezone: string, date: Date): number {
   if (timezone === 'UTC') return 0
-  const fixed = /^([+-])(\d\d)(?::?(\d\d))?$/.exec(timezone)
+  const fixed = offsetPattern.exec(timezone)
   if (fixed !== null) return minutesOf(fixed)
   const zone = zoneOf(timezone)
+  if (zone === undefined) throw new TypeError(`unknown time zone '${timezone}'`)
   const quarter = Math.floor(date.getTime() / quarterMilliseconds)
   let offset = zone.offsets.get(quarter)
   if (offset === undefined && Number.isFinite(quarter)) {
@@ -38,20 +46,23 @@ function minutesOf([, sign, hours, minutes = '0', seconds = '0']: readonly (stri
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes) + Number(seconds) / 60)
 }
 
-function zoneOf(timezone: string): Zone {
+/** Returns undefined for an unknown zone. */
+function zoneOf(timezone: string): Zone | undefined {
   const known = zones.get(timezone)
   if (known !== undefined) return known
-  const zone = { formatter: formatterOf(timezone), offsets: new Map<number, number>() }
+  const formatter = formatterOf(timezone)
+  if (formatter === undefined) return undefined
+  const zone = { formatter, offsets: new Map<number, number>() }
   if (zones.size === maxZones) zones.clear()
   zones.set(timezone, zone)
   return zone
 }
 
-function formatterOf(timezone: string): Intl.DateTimeFormat {
+function formatterOf(timezone: string): Intl.DateTimeFormat | undefined {
   try {
     const timeZone = timezone === 'Z' ? 'UTC' : timezone
     return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset', year: 'numeric' })
   } catch {
-    throw new TypeError(`unknown time zone '${timezone}'`)
+    return undefined
   }
 }

@@ -93,6 +93,30 @@ test('bins of $dateTrunc may be longer than the calendar', async () => {
   }
 })
 
+test('errors in values name the operator, however deep they are found', async () => {
+  const least = -(2n ** 63n)
+  const cases: readonly (readonly [operator: string, argument: unknown])[] = [
+    ...['$toInt', '$toLong', '$toDouble', '$toDecimal', '$toDate', '$toObjectId'].map((name) => [name, 'x'] as const),
+    ['$toString', { a: 1 }],
+    ['$toDate', '2024-02-30'],
+    ['$convert', { input: 'x', to: 'int' }],
+    ['$convert', { input: 'x', to: 'date' }],
+    ['$dateFromString', { dateString: 'x' }],
+    ['$dateFromString', { dateString: 'x', format: '%Q' }],
+    ['$dateToString', { date: new Date(0), format: '%Q' }],
+    ['$year', { date: new Date(0), timezone: 'Nowhere' }],
+    ['$dateFromParts', { year: 2024, timezone: 'Nowhere' }],
+    ['$dateDiff', { startDate: new Date(0), endDate: new Date(0), unit: 'hour', timezone: 'Nowhere' }],
+    ['$abs', least],
+    ['$round', [least, -1]]
+  ]
+  for (const [operator, argument] of cases) {
+    // The outer operator is not to blame.
+    const error = await evaluate({ $concat: ['a', { [operator]: argument }] }).catch((reason: unknown) => reason)
+    assert.match(String((error as Error).message), `$set (stage 0): ${operator}`, inspect(argument))
+  }
+})
+
 test('$type tells code with a scope from code without', async () => {
   await gives([
     [{ $type: { $literal: new Code('a', { b: 1 }) } }, 'javascriptWithScope'],

@@ -1,6 +1,6 @@
 /** Arithmetic on numbers of all types, and on dates. */
 import { Decimal128 } from 'bson'
-import { decimalOf, difference, isNegative, negate, type PlainNumber, product } from '../../model/arithmetic.ts'
+import { decimalOf, difference, isNegative, type PlainNumber, product } from '../../model/arithmetic.ts'
 import { cutDecimal, type Decimal, divideDecimals, quantizeDecimal, toDecimal128 } from '../../model/decimal.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { ExactSum } from '../exact-sum.ts'
@@ -37,7 +37,10 @@ export const arithmeticOperators: Operators = {
     if (isNil(value)) return null
     const number = numberOf(value, name)
     if (number instanceof Decimal128) return Decimal128.fromString(number.toString().replace(/^-/, ''))
-    return typeof number === 'number' ? Math.abs(number) : number < 0n ? negate(number) : number
+    if (typeof number === 'number') return Math.abs(number)
+    const size = number < 0n ? -number : number
+    if (BigInt.asIntN(64, size) === size) return size
+    throw new TypeError(`${name}: ${size} does not fit in 64 bits`)
   }),
   $ceil: unary((value, name) => (isNil(value) ? null : wholeNear(numberOf(value, name), 1))),
   $floor: unary((value, name) => (isNil(value) ? null : wholeNear(numberOf(value, name), -1))),

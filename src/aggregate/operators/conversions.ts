@@ -46,7 +46,7 @@ const unreachable: ReadonlySet<unknown> = new Set([
 ])
 const shortForms = conversions.map(([type, , convert]) => {
   const name = `$to${type.charAt(0).toUpperCase()}${type.slice(1)}`
-  return [name, unary((value) => (isNil(value) ? null : convert(value)))] as const
+  return [name, unary((value) => (isNil(value) ? null : converted(value, convert, name)))] as const
 })
 
 export const conversionOperators: Operators = {
@@ -62,11 +62,10 @@ export const conversionOperators: Operators = {
       const convert = conversionTo(to(document), name)
       if (isNil(value)) return onNull(document)
       if (convert === undefined) return null
-      if (onError === undefined) return convert(value)
       try {
-        return convert(value)
+        return converted(value, convert, name)
       } catch (error) {
-        if (!(error instanceof ConversionError || error instanceof DateError)) throw error
+        if (onError === undefined || !(error instanceof ConversionError)) throw error
         return onError(document)
       }
     }
@@ -86,6 +85,16 @@ export const conversionOperators: Operators = {
   }),
   $tsSecond: unary((value, name) => partOf(value, name, 't')),
   $tsIncrement: unary((value, name) => partOf(value, name, 'i'))
+}
+
+/** @throws ConversionError that names the operator */
+function converted(value: unknown, convert: Conversion, name: string): unknown {
+  try {
+    return convert(value)
+  } catch (error) {
+    if (!(error instanceof ConversionError || error instanceof DateError)) throw error
+    throw new ConversionError(`${name}: ${error.message}`)
+  }
 }
 
 /** Returns undefined if the type is null or missing. @throws TypeError for an unknown type */

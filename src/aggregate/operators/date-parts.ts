@@ -15,7 +15,6 @@ import {
   localOf,
   localOfClock,
   localOfIsoWeek,
-  offsetOf,
   weekday,
   weekOf,
   zoneOf
@@ -40,8 +39,6 @@ export const datePartOperators: Operators = {
     const { date } = values
     const { iso8601 = Object.hasOwn(values, 'iso8601') ? null : false } = values
     const zone = zoneOf(values, name)
-    // Even without a date, the other arguments must be valid.
-    offsetOf(0, zone ?? 'UTC')
     if (zone === null || iso8601 === null) return null
     if (typeof iso8601 !== 'boolean') {
       throw new TypeError(`${name}: iso8601 takes true or false, not ${describe(iso8601)}`)

@@ -39,15 +39,14 @@ export const dateTextOperators: Operators = {
       const { dateString, format } = values
       const zone = zoneOf(values, name)
       const spelling = isNil(format) ? undefined : stringOf(format, `${name}: format`)
-      // Whatever the date, the other arguments must be valid. Parsing a text checks the format.
-      offsetOf(0, zone ?? 'UTC')
-      if (typeof dateString !== 'string' || zone === null) checkFormat(spelling ?? '')
+      // Whatever the date, the format must be valid. Parsing a text checks it.
+      if (typeof dateString !== 'string' || zone === null) naming(name, () => checkFormat(spelling ?? ''))
       if (isNil(dateString)) return undefined
       if (typeof dateString !== 'string') {
         throw new DateError(`${name}: dateString takes a string, got ${describe(dateString)}`)
       }
       if (zone === null || (Object.hasOwn(values, 'format') && isNil(format))) return null
-      return parseDate(dateString, isUtc(zone) ? undefined : zone, spelling)
+      return naming(name, () => parseDate(dateString, isUtc(zone) ? undefined : zone, spelling))
     })(fields, compiler, name)
     return (document) => {
       try {
@@ -58,6 +57,16 @@ export const dateTextOperators: Operators = {
         return otherwise(document)
       }
     }
+  }
+}
+
+/** Adds the operator to errors of the parser. */
+function naming<T>(name: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    const message = `${name}: ${(error as Error).message}`
+    throw error instanceof DateError ? new DateError(message) : new TypeError(message)
   }
 }
 
@@ -106,7 +115,7 @@ function formatted(instant: number, zone: string, format: string, name: string):
         return '%'
     }
     throw new TypeError(
-      `the format '${format}' has ${specifier === '' ? 'a trailing %' : `the unknown specifier %${specifier}`}`
+      `${name}: the format '${format}' has ${specifier === '' ? 'a trailing %' : `the unknown specifier %${specifier}`}`
     )
   })
 }

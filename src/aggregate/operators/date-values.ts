@@ -5,7 +5,7 @@
  */
 import type { ObjectId, Timestamp } from 'bson'
 import { type Document, Type, typeOf } from '../../model/types.ts'
-import { offsetAt } from '../time-zone.ts'
+import { isTimeZone, offsetAt } from '../time-zone.ts'
 import { describe, stringOf } from './operator.ts'
 
 export const dayMilliseconds = 86_400_000
@@ -58,11 +58,14 @@ export function isoText(date: Date, name: string): string {
   throw new TypeError(`${name} takes years from 0 to 9999, got ${year}`)
 }
 
-/** Returns UTC if no zone is given; null if it is null or missing. */
+/** Returns UTC if no zone is given; null if it is null or missing. @throws TypeError for an unknown zone */
 export function zoneOf(values: Document, name: string): string | null {
   if (!Object.hasOwn(values, 'timezone')) return 'UTC'
   const zone = values.timezone ?? null
-  return zone === null ? null : stringOf(zone, `${name}: timezone`)
+  if (zone === null) return null
+  const text = stringOf(zone, `${name}: timezone`)
+  if (!isTimeZone(text)) throw new TypeError(`${name}: there is no time zone '${text}'`)
+  return text
 }
 
 /** Whether a zone is UTC itself; a named zone is not, even if its clocks agree with UTC. */

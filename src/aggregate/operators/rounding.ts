@@ -26,10 +26,10 @@ export function roundTo(operator: string, mode: Mode, values: readonly unknown[]
   if (!Number.isInteger(places) || places < -20 || places > 100) {
     throw new TypeError(`${operator} takes a whole number from -20 to 100 as the place`)
   }
-  return rounded(unwrapNumber(value as Numeric), -places, mode)
+  return rounded(unwrapNumber(value as Numeric), -places, mode, operator)
 }
 
-function rounded(value: PlainNumber, exponent: number, mode: Mode): PlainNumber {
+function rounded(value: PlainNumber, exponent: number, mode: Mode, operator: string): PlainNumber {
   if (typeof value === 'number') {
     const decimal = parseDecimal(value.toPrecision(doubleDigits))
     // NaN, infinities and -0 are unchanged.
@@ -43,5 +43,5 @@ function rounded(value: PlainNumber, exponent: number, mode: Mode): PlainNumber 
   const cut = cutDecimal({ coefficient: value, exponent: 0 }, exponent, mode)
   const whole = cut.coefficient * 10n ** BigInt(cut.exponent)
   if (BigInt.asIntN(64, whole) === whole) return whole
-  throw new TypeError(`${whole} does not fit in 64 bits`)
+  throw new TypeError(`${operator}: ${whole} does not fit in 64 bits`)
 }
