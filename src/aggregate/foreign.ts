@@ -22,6 +22,11 @@ export function compileLookup(
   const lookup = objectOf(spec, place)
   checkKeys(lookup, ['from', 'localField', 'foreignField', 'let', 'pipeline', 'as'], place)
   const { from, localField, foreignField, pipeline, as } = lookup
+  if (as === undefined) throw stageError('FailedToParse', place, 'as is required')
+  if ((localField === undefined) !== (foreignField === undefined)) {
+    const [given, other] = foreignField === undefined ? ['localField', 'foreignField'] : ['foreignField', 'localField']
+    throw stageError('FailedToParse', place, `${given} requires a ${other}`)
+  }
   const variables = variablesOf(lookup.let ?? {}, place, expressions)
   const names = variables.map(({ name }) => name)
   const join = expressions.withVariables(names, (): Join => {

@@ -20,6 +20,8 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
   [[{ $match: { $where: 'true' } }], 'BadValue', /^\$match \(stage 0\): \$where/],
   [[{ $limit: '3' }], 'BadValue', /^\$limit \(stage 0\).*not string/],
   [[{ $limit: 0 }], 'BadValue', /whole number ≥ 1, not 0/],
+  [[{ $limit: 2 ** 63 }], 'BadValue', /whole number ≥ 1, not 9223372036854776000/],
+  [[{ $skip: Number.POSITIVE_INFINITY }], 'BadValue', /whole number ≥ 0, not Infinity/],
   [[{ $skip: -1 }], 'BadValue', /^\$skip \(stage 0\)/],
   [[{ $skip: 1.5 }], 'BadValue', /not 1.5/],
   [[{ $sort: {} }], 'BadValue', /^\$sort \(stage 0\)/],
@@ -79,7 +81,13 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
   [[{ $facet: { a: [{ $facet: {} }] } }], 'FailedToParse', /cannot contain another \$facet/],
   [[{ $facet: { a: {} } }], 'TypeMismatch', /\$facet\.a/],
   [[{ $lookup: { from: 'x', as: 'y' } }], 'FailedToParse', /localField and foreignField or a pipeline/],
-  [[{ $lookup: { from: 'x', localField: 'a', as: 'y' } }], 'BadValue', /^\$lookup/],
+  [[{ $lookup: { from: 'x', localField: 'a', as: 'y' } }], 'FailedToParse', /localField requires a foreignField/],
+  [[{ $lookup: { from: 'x', foreignField: 'a', as: 'y' } }], 'FailedToParse', /foreignField requires a localField/],
+  [
+    [{ $lookup: { from: 'x', localField: 'a', foreignField: 'b' } }],
+    'FailedToParse',
+    /lookup \(stage 0\): as is required/
+  ],
   [
     [{ $lookup: { from: 1, localField: 'a', foreignField: 'b', as: 'y' } }],
     'BadValue',
