@@ -1,13 +1,13 @@
 /** Checks of stage arguments: whole numbers, objects, field names. */
-import { unwrapNumber } from '../model/numbers.ts'
+import { exactInt64 } from '../model/integers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { type Place, type StagePlace, stageError } from './errors.ts'
 
-/** @throws PetalError BadValue unless it is a whole number of at least `least` */
+/** @throws PetalError BadValue unless it is a whole number of 64 bits, and at least `least` */
 export function wholeNumber(value: unknown, place: StagePlace, least: 0 | 1, what = 'the argument'): number {
-  const number = typeOf(value) === Type.number ? Number(String(unwrapNumber(value as Numeric))) : Number.NaN
-  if (Number.isSafeInteger(number) && number >= least) return number
+  const whole = typeOf(value) === Type.number ? exactInt64(value as Numeric) : undefined
+  if (whole !== undefined && whole >= least) return Number(whole)
   const shown = typeOf(value) === Type.number ? String(value) : describeType(value)
   throw stageError('BadValue', place, `${what} must be a whole number ≥ ${least}, not ${shown}`)
 }

@@ -333,6 +333,22 @@ test('missing and null are one group in an object of one field, and two in other
   assert.equal(await groups({}), [{ _id: {}, n: 3 }])
 })
 
+test('$limit and $skip take every 64-bit integer', async () => {
+  const most = 2n ** 63n - 1n
+  const all = people.map(({ _id }) => _id)
+  const ids = async (...pipeline: Document[]): Promise<unknown[]> =>
+    (await overPeople(...pipeline)).map(({ _id }) => _id)
+  for (const first of [[], [{ $unwind: '$team' }]]) {
+    assert.equal(await ids(...first, { $sort: { _id: 1 } }, { $limit: most }), all)
+    assert.equal(
+      await ids(...first, { $sort: { _id: -1 } }, { $skip: 1 }, { $limit: 2 ** 62 }),
+      all.toReversed().slice(1)
+    )
+    assert.equal(await ids(...first, { $skip: most }, { $limit: most }), [])
+    assert.equal(await ids(...first, { $skip: most }, { $skip: most }), [])
+  }
+})
+
 test('a malformed accumulator is refused before anything is read', async () => {
   const bad = [
     { $topN: { sortBy: {}, output: '$a', n: 1 } },

@@ -86,10 +86,11 @@ export function compileRead(read: LeadingRead, options: FindOptions): CompiledFi
   const { filter, compiledFilter, sort, skip, limit, projection, count } = read
   const findOptions = {
     ...options,
-    skip,
+    // A find takes safe integers only, and no collection has more documents.
+    skip: Math.min(skip, Number.MAX_SAFE_INTEGER),
     // The order does not affect the count.
     ...(sort !== undefined && count === undefined && { sort: sort as SortSpec }),
-    ...(Number.isFinite(limit) && { limit }),
+    ...(limit <= Number.MAX_SAFE_INTEGER && { limit }),
     ...(projection !== undefined && { projection })
   }
   return compileFind(filter, findOptions, compiledFilter)
