@@ -119,7 +119,15 @@ export function roundingError(a: number, b: number, sum: number): number {
  */
 export function totalOf(doubles: number, isInteger: boolean, longs: bigint | undefined): number | bigint {
   if (longs === undefined) return doubles
-  if (!isInteger || !Number.isSafeInteger(doubles)) return doubles + Number(longs)
+  if (!isInteger || !Number.isSafeInteger(doubles)) return plusLong(doubles, longs)
   const sum = longs + BigInt(doubles)
   return BigInt.asIntN(64, sum) === sum ? sum : Number(sum)
+}
+
+/** Adds without losing the last digits of a 64-bit integer that is not a double. */
+function plusLong(double: number, long: bigint): number {
+  const high = Number(long)
+  const sum = double + high
+  if (!Number.isFinite(sum)) return sum
+  return sum + (roundingError(double, high, sum) + Number(long - BigInt(high)))
 }

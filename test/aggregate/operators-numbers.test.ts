@@ -259,6 +259,12 @@ test('accumulators accept several values, or the elements of one array', async (
       [{ $sum: '$list' }, decimal('3.5')],
       [{ $sum: ['$long', 1] }, 8n],
       [{ $sum: [['$long'], 1] }, 1],
+      // 64-bit integers keep their last digits until the sum is rounded.
+      [{ $sum: [2n ** 53n + 1n, 0.5] }, 2 ** 53 + 2],
+      [{ $add: [2n ** 53n + 1n, 0.25] }, 2 ** 53 + 2],
+      [{ $add: [2n ** 53n + 1n, 0.5, -(2n ** 53n)] }, 1.5],
+      [{ $sum: [2n ** 62n + 1n, -(2 ** 62)] }, 1],
+      [{ $sum: [2n ** 53n + 1n, Number.POSITIVE_INFINITY] }, Number.POSITIVE_INFINITY],
       [{ $sum: [] }, 0],
       [{ $avg: [1, 2, '$text'] }, 1.5],
       [{ $avg: '$none' }, null],
