@@ -346,7 +346,11 @@ test('$dateFromString parses dates', async () => {
       [read('2018-01', { format: '%Y', onError: 'bad' }), 'bad'],
       [read('1992-26-04', { format: 'Y-d-m', onError: 'bad' }), 'bad'],
       [read('12/31/2018', { format: '%m/%d/%G', onError: 'bad' }), 'bad'],
-      [read('ISO Day 6', { format: 'ISO Day %u', onError: 'bad' }), 'bad']
+      [read('ISO Day 6', { format: 'ISO Day %u', onError: 'bad' }), 'bad'],
+      // Unlike hours, minutes and seconds need their leading zero.
+      [read('2024-1-2 9:05', { format: '%Y-%m-%d %H:%M' }), date('2024-01-02T09:05:00Z')],
+      [read('2024-1-2 9:5', { format: '%Y-%m-%d %H:%M', onError: 'bad' }), 'bad'],
+      [read('2024-1-2 9:05:7', { format: '%Y-%m-%d %H:%M:%S', onError: 'bad' }), 'bad']
     ],
     document
   )
