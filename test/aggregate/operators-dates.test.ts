@@ -75,6 +75,39 @@ test('parts of dates are those in the given time zone', async () => {
   )
 })
 
+test('clocks of a zone go on beyond the first and the last date', async () => {
+  const [first, last] = [new Date(-8.64e15), new Date(8.64e15)]
+  await gives([
+    [{ $dayOfWeek: { date: first, timezone: '-03' } }, 2],
+    [{ $dayOfWeek: { date: last, timezone: '+24' } }, 1],
+    [
+      { $dateToParts: { date: last, timezone: '+14' } },
+      { year: 275_760, month: 9, day: 13, hour: 14, minute: 0, second: 0, millisecond: 0 }
+    ],
+    [
+      { $dateToParts: { date: first, timezone: '-01' } },
+      { year: -271_821, month: 4, day: 19, hour: 23, minute: 0, second: 0, millisecond: 0 }
+    ],
+    [{ $dateToString: { date: last, timezone: berlin, format: '%m-%d %H:%M' } }, '09-13 02:00'],
+    [{ $dateDiff: { startDate: first, endDate: last, unit: 'year', timezone: '-01' } }, 547_581],
+    [
+      { $dateAdd: { startDate: first, unit: 'month', amount: 1, timezone: '-01' } },
+      new Date(-8.64e15 + 30 * 86_400_000)
+    ]
+  ])
+  // The calendar repeats after 400 years.
+  const cycle = 146_097 * 86_400_000
+  for (const operator of ['$month', '$dayOfMonth', '$hour', '$dayOfYear', '$week', '$isoWeek', '$isoDayOfWeek']) {
+    for (const timezone of ['UTC', '-0930', '+0930']) {
+      const at = (time: number): object => ({ [operator]: { date: new Date(time), timezone } })
+      await gives([
+        [{ $eq: [at(-8.64e15), at(-8.64e15 + cycle)] }, true],
+        [{ $eq: [at(8.64e15), at(8.64e15 - cycle)] }, true]
+      ])
+    }
+  }
+})
+
 test('$dateFromParts carries over values beyond their range', async () => {
   await gives(
     [

@@ -10,6 +10,13 @@ import { describe, stringOf } from './operator.ts'
 
 export const dayMilliseconds = 86_400_000
 const minuteMilliseconds = 60_000
+/** The greatest distance of a Date from 1970. Clocks of a zone may show a local time beyond it. */
+const maxInstant = 8.64e15
+/** The calendar, days of the week included, repeats after that many years. */
+const cycleYears = 400
+const cycleMilliseconds = 146_097 * dayMilliseconds
+/** Years that are safely within the range of a Date. */
+const maxYear = 271_000
 
 export const monthNames = [
   'January',
@@ -104,9 +111,10 @@ export interface Clock {
 }
 
 export function clockOf(local: number): Clock {
-  const date = new Date(local)
+  const cycles = Math.abs(local) <= maxInstant ? 0 : Math.sign(local)
+  const date = new Date(local - cycles * cycleMilliseconds)
   return {
-    year: date.getUTCFullYear(),
+    year: date.getUTCFullYear() + cycles * cycleYears,
     month: date.getUTCMonth() + 1,
     day: date.getUTCDate(),
     hour: date.getUTCHours(),
@@ -119,10 +127,11 @@ export function clockOf(local: number): Clock {
 /** Parts out of range carry over: month 13 is January. */
 export function localOfClock(clock: Partial<Clock> & Pick<Clock, 'year'>): number {
   const { year, month = 1, day = 1, hour = 0, minute = 0, second = 0, millisecond = 0 } = clock
+  const cycles = Math.abs(year) <= maxYear ? 0 : Math.sign(year)
   const date = new Date(0)
   // Date.UTC() maps the years 0 to 99 to 1900 to 1999.
-  date.setUTCFullYear(year, month - 1, day)
-  return date.setUTCHours(hour, minute, second, millisecond)
+  date.setUTCFullYear(year - cycles * cycleYears, month - 1, day)
+  return date.setUTCHours(hour, minute, second, millisecond) + cycles * cycleMilliseconds
 }
 
 export function dayOfYear(local: number): number {
@@ -136,7 +145,9 @@ export function daysOf(local: number): number {
 
 /** From 0, which is Sunday. */
 export function weekday(local: number): number {
-  return new Date(local).getUTCDay()
+  // The first day of 1970 was a Thursday.
+  const day = (daysOf(local) + 4) % 7
+  return day < 0 ? day + 7 : day
 }
 
 /** Weeks start on Sunday; days before the first Sunday are in week 0. */
