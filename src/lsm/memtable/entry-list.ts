@@ -34,7 +34,10 @@ export const entryBytes = width * 4 + 10
 const twoTo32 = 2 ** 32
 
 const firstEntries = 256
-/** Buffers of released lists, kept by the thread for later ones: growing again would create twice as much garbage. */
+/**
+ * Buffers of released lists, kept by the thread for later ones, the largest last: growing again would create twice as
+ * much garbage.
+ */
 const idleWords: Int32Array[] = []
 const maxIdle = 4
 const maxIdleWords = 1 << 20
@@ -56,8 +59,11 @@ export class EntryList {
   /** Keeps the buffer for a later list. REQUIRES: nobody reads this one any more. May be called twice. */
   release(): void {
     const words = this.#words
-    const isWorthKeeping = words.length > firstEntries * width && words.length <= maxIdleWords
-    if (isWorthKeeping && idleWords.length < maxIdle) idleWords.push(words)
+    if (words.length > firstEntries * width && words.length <= maxIdleWords) {
+      idleWords.push(words)
+      idleWords.sort((a, b) => a.length - b.length)
+      if (idleWords.length > maxIdle) idleWords.shift()
+    }
     this.#words = noWords
     this.#length = 0
   }
