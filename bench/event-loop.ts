@@ -16,8 +16,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Database } from '../src/index.ts'
 import type { Document } from '../src/model/types.ts'
-import { generateTweets } from '../src/workload/index.ts'
 import { openDatabase } from './contenders/petaldb-api.ts'
+import { lineBlocks } from './import-once.ts'
 import { LoopMeter, type LoopReport, type Quantiles } from './loop-meter.ts'
 import { machine } from './machine.ts'
 import { header, table } from './query-report.ts'
@@ -39,7 +39,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 /** Lines, kept outside the heap so that the collector's pauses are due to PetalDB only. */
-const lines = Buffer.concat([...lineBlocks()])
+const lines = Buffer.concat([...lineBlocks({ count, seed: 1, batch: batchDocuments })])
 const lineStarts = new Uint32Array(count + 1)
 for (let n = 1; n <= count; n++) lineStarts[n] = lines.indexOf('\n', lineStarts[n - 1]) + 1
 const directory = mkdtempSync(join(tmpdir(), 'petaldb-bench-event-loop-'))
@@ -55,18 +55,6 @@ async function phase(name: string, run: (meter: LoopMeter) => Promise<void>): Pr
   await run(meter)
   meter.pause()
   phases.push([name, meter.report()])
-}
-
-/** In blocks, because a million arrays in the heap take V8 most of a minute. */
-function* lineBlocks(): Generator<Buffer> {
-  let block: string[] = []
-  for (const tweet of generateTweets({ count })) {
-    block.push(`${JSON.stringify(tweet)}\n`)
-    if (block.length < batchDocuments) continue
-    yield Buffer.from(block.join(''))
-    block = []
-  }
-  yield Buffer.from(block.join(''))
 }
 
 /** Inserts lines `from` to `to`, parsed batch by batch while the meter is paused. */

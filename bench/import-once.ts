@@ -58,7 +58,7 @@ export function prepareImport(importer: Importer, options: ImportInput): Import 
         })
     }
     case 'petaldb-calls': {
-      const input = inBatches(options, (tweet) => tweet)
+      const input = [...inBatches(options, (tweet) => tweet)]
       return () =>
         importInto(input.length, async (directory) => {
           const db = await openDatabase(join(directory, 'tweets.db'))
@@ -66,9 +66,7 @@ export function prepareImport(importer: Importer, options: ImportInput): Import 
         })
     }
     case 'petaldb-bytes': {
-      const input = inBatches(options, (tweet) => `${JSON.stringify(tweet)}\n`).map((lines) =>
-        Buffer.from(lines.join(''))
-      )
+      const input = [...lineBlocks(options)]
       return () =>
         importInto(1, async (directory) => {
           const db = await openDatabase(join(directory, 'tweets.db'))
@@ -76,11 +74,12 @@ export function prepareImport(importer: Importer, options: ImportInput): Import 
         })
     }
     case 'classic-level': {
-      const input = inBatches(options, (tweet) => ({
+      const operation = (tweet: Tweet) => ({
         type: 'put' as const,
         key: levelKey(tweet._id),
         value: JSON.stringify(tweet)
-      }))
+      })
+      const input = [...inBatches(options, operation)]
       return () =>
         importInto(input.length, async (directory) => {
           const db = new ClassicLevel<string, string>(directory)
@@ -95,14 +94,21 @@ function threadsOf({ threads }: ImportInput): { readonly threads?: number } {
   return threads === undefined ? {} : { threads }
 }
 
-function inBatches<T>({ count, seed, batch }: ImportInput, make: (tweet: Tweet) => T): T[][] {
-  const batches: T[][] = []
+/** Lines of JSON, a buffer for each batch. A buffer for each line would keep V8 busy for most of a minute. */
+export function* lineBlocks(options: ImportInput): Generator<Buffer> {
+  for (const lines of inBatches(options, (tweet) => `${JSON.stringify(tweet)}\n`)) yield Buffer.from(lines.join(''))
+}
+
+function* inBatches<T>({ count, seed, batch }: ImportInput, make: (tweet: Tweet) => T): Generator<T[]> {
+  let made: T[] = []
   for (const tweet of generateTweets({ count, seed })) {
-    const last = batches.at(-1)
-    if (last === undefined || last.length === batch) batches.push([make(tweet)])
-    else last.push(make(tweet))
+    if (made.length === batch) {
+      yield made
+      made = []
+    }
+    made.push(make(tweet))
   }
-  return batches
+  if (made.length > 0) yield made
 }
 
 async function importInto(batches: number, open: (directory: string) => Promise<Sink>): Promise<ImportTimes> {

@@ -64,7 +64,7 @@ export class RecordLoad {
     let id: unknown
     let record: Uint8Array | undefined
     try {
-      // Without guardRead(), whose closures would be most of the garbage of a document.
+      // Without guardRead(), whose closures would be a sixth of a document's garbage.
       const stored = storedForm(document)
       id = stored._id
       if (id === undefined || id === null) return undefined
