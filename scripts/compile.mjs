@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
-import { uvuThatTells } from './uvu-that-tells.mjs'
+import { ourUvu } from './our-uvu.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -62,7 +62,7 @@ export async function compile(directory) {
     outdir: join(directory, 'programs'),
     splitting: true
   })
-  writeFileSync(uvu, uvuThatTells(readFileSync(fileURLToPath(import.meta.resolve('uvu')), 'utf8')))
+  writeFileSync(uvu, ourUvu(readFileSync(fileURLToPath(import.meta.resolve('uvu')), 'utf8')))
 }
 
 function modulesIn(folder) {
@@ -96,10 +96,10 @@ const whereItsSourceIs = {
   }
 }
 
-/** Makes tests import the changed uvu, since Node's hooks (tell-failures.mjs) would slow down loading every module. */
+/** Makes tests import the changed uvu, since Node's hooks (with-our-uvu.mjs) would slow down loading every module. */
 function testsImport(uvu) {
   return {
-    name: 'uvu that tells',
+    name: 'our uvu',
     setup({ onResolve }) {
       onResolve({ filter: /^uvu$/ }, () => ({ path: uvu, external: true }))
     }

@@ -16,7 +16,7 @@ import { mutants } from '../test/lsm/mutants/index.mjs'
 import { buildModule, modules, modulesOf } from './kernel-modules.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const tellFailures = new URL('tell-failures.mjs', import.meta.url).href
+const withOurUvu = new URL('with-our-uvu.mjs', import.meta.url).href
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'))
 const jobs = Number(flags.find((flag) => flag.startsWith('--jobs='))?.slice('--jobs='.length) ?? 1)
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
@@ -125,7 +125,7 @@ function make(copy, { file, find, replace }) {
 function run(copy, test) {
   return new Promise((resolve) => {
     const options = { cwd: copy, env: { ...process.env, ...settings }, detached: true }
-    const child = spawn(process.execPath, ['--import', tellFailures, '--import', 'tsx', test], options)
+    const child = spawn(process.execPath, ['--import', withOurUvu, '--import', 'tsx', test], options)
     let output = ''
     let isLate = false
     for (const stream of [child.stdout, child.stderr]) {
