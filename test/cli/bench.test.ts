@@ -98,7 +98,8 @@ test('SIGTERM right after Ctrl-C leaves no files either', () =>
   inTemporaryDirectory((path) =>
     withTemporaryFilesIn(path('.'), async () => {
       const child = startCli(['bench', '--count', '1000000'])
-      while (workDirectories(path('.')).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      while (workDirectories(path('.')).length === 0 && child.process.exitCode === null)
+        await new Promise((resolve) => setTimeout(resolve, 5))
       child.process.kill('SIGINT')
       child.process.kill('SIGTERM')
       const { code } = await child.outcome

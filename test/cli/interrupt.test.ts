@@ -47,7 +47,8 @@ test('Ctrl-C ends an import that waits for input, and half a line is not reporte
 test('Ctrl-C leaves no incomplete generated file', () =>
   inTemporaryDirectory(async (path) => {
     const child = startCli(['generate', 'tweets', '--count', '10000000', '--out', path('tweets.ndjson')])
-    while (readdirSync(path('.')).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    while (readdirSync(path('.')).length === 0 && child.process.exitCode === null)
+      await new Promise((resolve) => setTimeout(resolve, 20))
     child.process.kill('SIGINT')
     const { code, stderr } = await child.outcome
     assert.is(code, 130, stderr)

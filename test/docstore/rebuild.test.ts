@@ -62,12 +62,10 @@ test('reads and writes during a rebuild are right, and earlier cursors keep thei
   assert.is(first?._id, 2)
   const rebuilding = db.index.rebuild()
   let isDone = false
-  rebuilding.then(
-    () => {
-      isDone = true
-    },
-    () => undefined
-  )
+  const noteEnd = (): void => {
+    isDone = true
+  }
+  rebuilding.then(noteEnd, noteEnd)
   let next = 5000
   let rounds = 0
   const expected = new Map(documents(5000).flatMap((each) => (each.tens === 5 ? [] : [[each._id, each]])))
