@@ -22,9 +22,13 @@ interface Work {
 }
 
 async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Promise<Work> {
-  const text = Buffer.from(Array.from({ length: count }, (_, i) => `${line(i)}\n`).join(''))
-  const bytes = new SharedArrayBuffer(text.length)
-  Buffer.from(bytes).set(text)
+  const lines = Array.from({ length: count }, (_, i) => Buffer.from(`${line(i)}\n`))
+  const text = Buffer.concat(lines)
+  const bytes = new Uint8Array(new SharedArrayBuffer(text.length))
+  bytes.set(text)
+  const ends = new Uint32Array(new SharedArrayBuffer(4 * count))
+  let end = 0
+  ends.set(lines.map(({ length }) => (end += length)))
   const fileSystem = new MemoryFileSystem()
   const store = new LsmLevel('/db', { fileSystem, partitionDepth: 1 })
   await store.open()
@@ -58,7 +62,7 @@ async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Pro
     return scanStaged.apply(this, given)
   }
   try {
-    const unit = { kind, bytes, length: text.length, lines: count }
+    const unit = { kind, bytes, ends }
     const built = await buildUnit(
       { plan, unit, firstOrdinal: 0, firstNumber, numbers },
       fileSystem,

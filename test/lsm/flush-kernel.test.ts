@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FlushKernel } from '../../src/lsm/compaction/flush-kernel/flush-kernel.ts'
+import { FlushKernel, kernelMemory } from '../../src/lsm/compaction/flush-kernel/flush-kernel.ts'
 import type { TableJob, TableJobResult } from '../../src/lsm/compaction/job.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
@@ -101,6 +101,66 @@ test('a random flush by the kernel writes the same bytes as one without it', asy
     }),
     { seed, numRuns: 300 }
   )
+})
+
+/** The same job, with some of its chunks in a kernel's memory. @param mayMove decides for each chunk */
+function inKernelMemory(job: TableJob, mayMove: () => boolean): TableJob {
+  const chunks = job.memtables.flatMap((memtable) => memtable.chunks)
+  const memory = kernelMemory(chunks.reduce((bytes, { usedBytes }) => bytes + usedBytes, 1))!
+  let at = 0
+  const memtables = job.memtables.map((memtable) => ({
+    ...memtable,
+    chunks: memtable.chunks.map((chunk, i) => {
+      if (i > 0 && !mayMove()) return chunk
+      const { usedBytes } = chunk
+      memory.set(new Uint8Array(chunk.buffer, chunk.start, usedBytes), at)
+      const buffer = memory.buffer as unknown as SharedArrayBuffer
+      const moved = { buffer, start: memory.byteOffset + at, usedBytes }
+      at += usedBytes
+      return moved
+    })
+  }))
+  return { ...job, memtables }
+}
+
+function isTakenBy(kernel: FlushKernel | undefined, job: TableJob): boolean {
+  return kernel?.bytes.buffer === (job.memtables[0]?.chunks[0]?.buffer as unknown)
+}
+
+test('chunks in the memory of a kernel are flushed by it to the same bytes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 3 }), table, fc.nat(), async (parts, table, draw) => {
+      const next = below(draw)
+      const job = flushOf(parts, { table: { ...table, values: undefined } })
+      const moved = inKernelMemory(job, () => next(3) > 0)
+      const kernel = FlushKernel.take(moved)
+      assert.ok(isTakenBy(kernel, moved))
+      kernel!.release()
+      // The memory is used again and again.
+      for (let times = 0; times < 2; times++) {
+        const [by, without] = [await run(moved), await run({ ...job, ...withoutKernel })]
+        assert.equal(by.files, without.files)
+        assert.equal(by.result.tables, without.result.tables)
+      }
+    }),
+    { seed, numRuns: 100 }
+  )
+})
+
+test('chunks in the memory of a kernel that is busy or has no room are flushed by another one', async () => {
+  const job = inKernelMemory(flushOf([[{ key: 'a', value: '1' }]], {}), () => true)
+  const kernel = FlushKernel.take(job)
+  assert.ok(isTakenBy(kernel, job))
+  const other = FlushKernel.take(job)
+  assert.ok(other)
+  assert.not.ok(isTakenBy(other, job))
+  other!.release()
+  kernel!.release()
+  assert.ok(isTakenBy(FlushKernel.take(job), job))
+  const many = Array.from({ length: 250_000 }, (_, i) => ({ key: String(i), value: '' }))
+  const large = inKernelMemory(flushOf([many], {}), () => true)
+  assert.ok(isForKernel(large))
+  assert.not.ok(isTakenBy(FlushKernel.take(large), large))
 })
 
 const table4096 = { blockBytes: 4096, restartInterval: 16, codec: 'lz4', keyFilterBits: 24, values: undefined } as const

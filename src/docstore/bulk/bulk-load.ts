@@ -166,7 +166,7 @@ export class BulkLoad {
   async close(isCommitted: boolean): Promise<void> {
     for (const { reply, unit } of this.#pendingUnits.splice(0)) {
       await this.#discard((await reply).built)
-      releaseUnitMemory(unit.bytes)
+      releaseUnitMemory(unit.bytes.buffer)
     }
     if (isCommitted) this.#reclaimMemory()
     void this.#collection.writer.maintainWhenIdle()
@@ -199,11 +199,11 @@ export class BulkLoad {
     }
     this.#ingest ??= await this.#collection.store.beginIngest!()
     const unit = this.#collector.unit()
-    this.#sizes.taken(unit.lines)
+    this.#sizes.taken(unit.ends.length)
     this.#collector.setTarget(this.#sizes.nextLines)
     this.#begun = performance.now()
     const ingest = this.#ingest
-    const numbers = numbersFor(unit.length)
+    const numbers = numbersFor(unit.bytes.length)
     const firstNumber = ingest.takeNumbers(numbers)
     const plan = this.#planOf(ingest)
     const reply = buildInThread({ plan, unit, firstOrdinal, firstNumber, numbers }).catch(async () => {
@@ -225,8 +225,8 @@ export class BulkLoad {
     const { firstOrdinal, unit, reply } = this.#pendingUnits.shift()!
     const { built } = await reply
     if (built !== undefined && (await this.#publish(firstOrdinal, built))) {
-      releaseUnitMemory(unit.bytes)
-      this.#host.published(unit.lines, built.documents)
+      releaseUnitMemory(unit.bytes.buffer)
+      this.#host.published(unit.ends.length, built.documents)
       this.#backoff.noteSuccess()
       return
     }
@@ -288,9 +288,9 @@ export class BulkLoad {
   }
 
   /** Lines use their unit's memory until they are committed. */
-  async #insertNormally({ bytes, length }: LoadUnit): Promise<void> {
-    this.#lent.push(bytes)
-    await this.#host.insertNormally(new Uint8Array(bytes, 0, length))
+  async #insertNormally({ bytes }: LoadUnit): Promise<void> {
+    this.#lent.push(bytes.buffer)
+    await this.#host.insertNormally(bytes)
   }
 
   #reclaimMemory(): void {

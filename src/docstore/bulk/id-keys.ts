@@ -12,9 +12,13 @@ import { isTextId, isWrappedId, leadingIdOffset, numberOfId, wrappedDigitsOffset
 import type { LoadedIds } from './load-unit.ts'
 
 const firstBytes = 1 << 20
+/** Longer ones are not kept. */
+const maxIdleBytes = 4 << 20
+/** Of a released list, kept by the thread for the next one: V8 marks a thread's heap after some megabytes of new arrays. */
+let idleKeys: Uint8Array | undefined
 
 export class IdKeys {
-  #keys = new Uint8Array(firstBytes)
+  #keys: Uint8Array
   #length = 0
   readonly #ends: Uint32Array
   #count = 0
@@ -27,6 +31,8 @@ export class IdKeys {
   /** @param capacity maximum number of keys */
   constructor(capacity: number) {
     this.#ends = new Uint32Array(capacity)
+    this.#keys = idleKeys ?? new Uint8Array(firstBytes)
+    idleKeys = undefined
   }
 
   add(key: Uint8Array): void {
@@ -71,6 +77,11 @@ export class IdKeys {
       keys: this.#keys.slice(0, this.#length),
       ends: this.#ends.slice(0, this.#count)
     }
+  }
+
+  /** REQUIRES: nothing is added or read afterwards. */
+  release(): void {
+    if (this.#keys.length <= maxIdleBytes) idleKeys = this.#keys
   }
 
   #added(end: number): void {

@@ -23,14 +23,12 @@ export type LineKind = 'line' | 'record'
 export interface LoadUnit {
   readonly kind: LineKind
   /**
-   * Not written to before the unit's reply. Shared, so that the lines survive whatever happens to the thread, and
-   * because V8 runs a full garbage collection in a thread for every large array passed to it.
+   * The last one ends a line. Not written to before the unit's reply. Shared, so that the lines survive whatever happens
+   * to the thread, and because V8 runs a full garbage collection in a thread for every large array passed to it.
    */
-  readonly bytes: SharedArrayBuffer
-  /** Number of bytes in use; the last one ends a line. */
-  readonly length: number
-  /** Includes blank lines. */
-  readonly lines: number
+  readonly bytes: Uint8Array<SharedArrayBuffer>
+  /** End of each line, blank ones included, after its line feed; in the same memory. */
+  readonly ends: Uint32Array<SharedArrayBuffer>
 }
 
 export interface LoadRequest {

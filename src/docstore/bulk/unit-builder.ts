@@ -8,7 +8,6 @@
  *    is wrong.
  * 2. A unit that was not built leaves no files.
  */
-import { isUtf8 } from 'node:buffer'
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
 import { PetalError } from '../../model/errors.ts'
 import { wrappedMarkByte } from '../../model/record-marks.ts'
@@ -43,10 +42,8 @@ export async function buildUnit(
   fileSystem: FileSystem,
   earlier: EarlierChoices
 ): Promise<BuiltUnit | undefined> {
-  const bytes = Buffer.from(request.unit.bytes, 0, request.unit.length)
-  if (request.unit.kind === 'line' && !isUtf8(bytes)) return undefined
-  const lines = new UnitLines(bytes, request.unit.kind, request.firstOrdinal)
-  if (lines.count === 0 || lines.hasTooLongLine) return undefined
+  const lines = UnitLines.of(request.unit, request.firstOrdinal)
+  if (lines === undefined) return undefined
   const building = await UnitBuilding.begin(request, lines, fileSystem, earlier)
   try {
     const built = (await building.addAll()) ? await building.finish() : undefined
@@ -138,6 +135,8 @@ class UnitBuilding {
 
   close(): void {
     this.#segments.close()
+    this.#ids.release()
+    this.#lines.release()
   }
 
   /**

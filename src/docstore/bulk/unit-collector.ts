@@ -13,15 +13,20 @@ const maxTakenBytes = 256 << 10
 /** If `manyBytes` contain fewer lines than this, the lines are too long for a unit. */
 const fewLines = 256
 const manyBytes = 16 << 20
-const empty = Buffer.from(new SharedArrayBuffer(0))
+const noMemory = new SharedArrayBuffer(0)
+const noBytes = Buffer.from(noMemory)
+const noEnds = new Uint32Array(noMemory)
 
 export class UnitCollector {
-  /** Number of lines in a unit. */
+  /** Number of lines in a unit, and the greatest that it may be. */
   #lines: number
+  readonly #maxLines: number
   readonly #kind: LineKind
   readonly #maxBytes: number
   readonly #maxLineBytes: number
-  #bytes: Buffer = empty
+  #bytes = noBytes
+  /** End of each complete line, after its line feed. */
+  #ends = noEnds
   #length = 0
   /** Number of complete lines, and the end of the last one. */
   #completeLines = 0
@@ -29,13 +34,14 @@ export class UnitCollector {
   #hasRoom = true
 
   /**
-   * @param lines of a unit
+   * @param lines of a unit, at first and at most
    * @param maxBytes of a unit
    * @param maxLineBytes of an importable line
    */
   constructor(kind: LineKind, lines: number, maxBytes: number, maxLineBytes: number) {
     this.#kind = kind
     this.#lines = lines
+    this.#maxLines = lines
     this.#maxBytes = maxBytes
     this.#maxLineBytes = maxLineBytes
   }
@@ -48,7 +54,7 @@ export class UnitCollector {
   /** Sets the number of lines after which the unit is full. A line that has been started always belongs to the unit. */
   setTarget(lines: number): void {
     const isOneBegun = this.#length > this.#completeBytes
-    this.#lines = Math.max(lines, isOneBegun ? this.#completeLines + 1 : 1)
+    this.#lines = Math.min(this.#maxLines, Math.max(lines, isOneBegun ? this.#completeLines + 1 : 1))
   }
 
   /** Number of complete lines. */
@@ -89,8 +95,8 @@ export class UnitCollector {
         break
       }
       end = feed + 1
-      this.#completeLines++
       this.#completeBytes = this.#length + end
+      this.#ends[this.#completeLines++] = this.#completeBytes
     }
     copyShared(bytes.subarray(0, end), this.#bytes, this.#length)
     this.#length += end
@@ -101,15 +107,15 @@ export class UnitCollector {
   put(line: Uint8Array): boolean {
     if (this.#length === 0) this.#begin()
     const end = this.#length + line.length
-    if (!this.#hasRoom || end >= this.#bytes.length) {
+    if (!this.#hasRoom || end >= this.#bytes.length || this.#completeLines === this.#maxLines) {
       this.#hasRoom = false
       return false
     }
     copyShared(line, this.#bytes, this.#length)
     this.#bytes[end] = lineFeed
     this.#length = end + 1
-    this.#completeLines++
     this.#completeBytes = this.#length
+    this.#ends[this.#completeLines++] = this.#length
     return true
   }
 
@@ -122,9 +128,11 @@ export class UnitCollector {
 
   /** Returns what was collected, whether full or not; the next bytes start another unit. */
   unit(): LoadUnit {
-    const bytes = this.#bytes.buffer as SharedArrayBuffer
-    const unit = { kind: this.#kind, bytes, length: this.#length, lines: this.#completeLines }
-    this.#bytes = empty
+    const bytes = new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset, this.#length)
+    const ends = this.#ends.subarray(0, this.#completeLines)
+    const unit = { kind: this.#kind, bytes, ends }
+    this.#bytes = noBytes
+    this.#ends = noEnds
     this.#length = 0
     this.#completeLines = 0
     this.#completeBytes = 0
@@ -134,8 +142,13 @@ export class UnitCollector {
 
   #begin(): void {
     if (this.#bytes.length > 0) return
-    const memory = acquireUnitMemory(this.#maxBytes + maxTakenBytes)
-    if (memory === undefined) this.#hasRoom = false
-    else this.#bytes = Buffer.from(memory)
+    const endsBytes = 4 * this.#maxLines
+    const memory = acquireUnitMemory(endsBytes + this.#maxBytes + maxTakenBytes)
+    if (memory === undefined) {
+      this.#hasRoom = false
+      return
+    }
+    this.#ends = new Uint32Array(memory, 0, this.#maxLines)
+    this.#bytes = Buffer.from(memory, endsBytes)
   }
 }

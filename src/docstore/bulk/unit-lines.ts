@@ -1,4 +1,5 @@
-/** Finds the non-blank lines of a unit, and parses them. */
+/** The non-blank lines of a unit, and what is in them. */
+import { isUtf8 } from 'node:buffer'
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
@@ -7,13 +8,16 @@ import { endOfLeadingId, isOnlyIdWrapped } from '../documents/leading-id.ts'
 import { formOfRecord, markBytesOf } from '../documents/record.ts'
 import { ensureId, storedForm } from '../documents/stored-form.ts'
 import { isBlank, maxLineBytes, readItem } from '../import/read-line.ts'
-import type { LineKind } from './load-unit.ts'
+import type { LineKind, LoadUnit } from './load-unit.ts'
 
-const lineFeed = 0x0a
 const carriageReturn = 0x0d
-const usualLines = 65_536
-/** Lines found per call, since a function that is called often gets compiled once. */
+/**
+ * Lines placed per call: a function that is called often gets compiled, and their bytes stay in the processor's caches
+ * between the two looks at them.
+ */
 const linesAtOnce = 256
+/** Of released lines, kept by the thread for the next unit's. */
+let idlePlaces: Uint32Array = new Uint32Array(0)
 /** Documents passed to a sampler at once. */
 const runDocuments = 64
 
@@ -21,30 +25,39 @@ export class UnitLines {
   /** Bytes of all lines. */
   readonly bytes: Uint8Array
   readonly kind: LineKind
-  readonly #buffer: Buffer
   readonly #firstOrdinal: number
-  /** Start and end of each line, alternating. */
-  #places = new Uint32Array(2 * usualLines)
+  /** Start and end of each line in `bytes`, without its line end, alternating. */
+  readonly places: Uint32Array
   #count = 0
-  /** A line, possibly blank, is longer than the import allows. */
-  hasTooLongLine = false
 
-  /** @param bytes UTF-8; the last one ends a line */
-  constructor(bytes: Buffer, kind: LineKind, firstOrdinal: number) {
+  private constructor({ bytes, kind, ends }: LoadUnit, firstOrdinal: number) {
+    this.bytes = bytes
     this.kind = kind
-    this.#buffer = bytes
-    this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#firstOrdinal = firstOrdinal
-    for (let start = 0; start < bytes.length; ) start = this.#findLines(start)
+    this.places = idlePlaces.length >= 2 * ends.length ? idlePlaces : new Uint32Array(2 * ends.length)
+    idlePlaces = new Uint32Array(0)
+  }
+
+  /**
+   * @param firstOrdinal of the first line that is not blank
+   * @returns undefined if there is none, or the unit cannot be built: it is not UTF-8, or a line, possibly blank, is longer
+   *   than an import allows
+   */
+  static of(unit: LoadUnit, firstOrdinal: number): UnitLines | undefined {
+    const lines = new UnitLines(unit, firstOrdinal)
+    for (let from = 0; from < unit.ends.length; from += linesAtOnce) {
+      if (!lines.#place(unit.ends, from, Math.min(from + linesAtOnce, unit.ends.length))) return undefined
+    }
+    return lines.count > 0 ? lines : undefined
   }
 
   get count(): number {
     return this.#count
   }
 
-  /** Start and end of each line in `bytes`, alternating. */
-  get places(): Uint32Array {
-    return this.#places
+  /** REQUIRES: the lines are not read afterwards. */
+  release(): void {
+    idlePlaces = this.places
   }
 
   /** @throws PetalError for a line that contains no document */
@@ -59,14 +72,14 @@ export class UnitLines {
 
   /** The bytes of a line. */
   line(i: number): Uint8Array {
-    const start = this.#places[2 * i]!
+    const start = this.places[2 * i]!
     const { buffer, byteOffset } = this.bytes
-    return new Uint8Array(buffer, byteOffset + start, this.#places[2 * i + 1]! - start)
+    return new Uint8Array(buffer, byteOffset + start, this.places[2 * i + 1]! - start)
   }
 
   /** How the JSON of a line has to be read; undefined for an invalid record. */
   form(i: number): JsonForm | undefined {
-    return this.kind === 'line' ? 'extended' : formOfRecord(this.bytes, this.#places[2 * i]!)
+    return this.kind === 'line' ? 'extended' : formOfRecord(this.bytes, this.places[2 * i]!)
   }
 
   /** End of the `_id` at the start of a line's JSON; −1 if it cannot be read from the bytes as they are. */
@@ -74,8 +87,8 @@ export class UnitLines {
     const form = this.form(i)
     if (form === undefined) return -1
     const { bytes } = this
-    const start = this.#places[2 * i]! + markBytesOf(form)
-    const end = this.#places[2 * i + 1]!
+    const start = this.places[2 * i]! + markBytesOf(form)
+    const end = this.places[2 * i + 1]!
     const idEnd = endOfLeadingId(bytes, start, end, form === 'wrapped' || form === 'extended')
     if (idEnd < 0 || form !== 'extended') return idEnd
     return isOnlyIdWrapped(bytes, start, idEnd, end) ? -1 : idEnd
@@ -90,36 +103,24 @@ export class UnitLines {
     }
   }
 
-  /** @returns start of the remaining lines */
-  #findLines(from: number): number {
-    const bytes = this.#buffer
-    const places = this.#room()
-    let start = from
+  /** Places lines from `from` to before `to`. @returns false if the unit cannot be built */
+  #place(ends: Uint32Array, from: number, to: number): boolean {
+    const { bytes, places } = this
+    let start = from === 0 ? 0 : ends[from - 1]!
+    if (this.kind === 'line' && !isUtf8(bytes.subarray(start, ends[to - 1]))) return false
     let count = this.#count
-    for (const limit = count + linesAtOnce; count < limit && start < bytes.length; ) {
-      const end = bytes.indexOf(lineFeed, start)
-      if (end < 0) throw new RangeError('A unit ends in the middle of a line')
-      if (end - start > maxLineBytes) this.hasTooLongLine = true
-      const to = end > start && bytes[end - 1] === carriageReturn ? end - 1 : end
-      if (!isBlank(bytes, start, to)) {
+    for (let i = from; i < to; i++) {
+      const feed = ends[i]! - 1
+      if (feed - start > maxLineBytes) return false
+      const end = feed > start && bytes[feed - 1] === carriageReturn ? feed - 1 : feed
+      if (!isBlank(bytes, start, end)) {
         places[2 * count] = start
-        places[2 * count++ + 1] = to
+        places[2 * count++ + 1] = end
       }
-      start = end + 1
+      start = feed + 1
     }
     this.#count = count
-    return start
-  }
-
-  /** Returns the places, with room for more. */
-  #room(): Uint32Array {
-    const needed = 2 * (this.#count + linesAtOnce)
-    if (needed > this.#places.length) {
-      const larger = new Uint32Array(2 * needed)
-      larger.set(this.#places)
-      this.#places = larger
-    }
-    return this.#places
+    return true
   }
 
   #stored(ordinal: number): StoredDocument {

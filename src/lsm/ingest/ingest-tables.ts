@@ -9,6 +9,7 @@
  */
 import { join } from 'node:path'
 import { copyShared } from '../../model/copy-bytes.ts'
+import { kernelMemory } from '../compaction/flush-kernel/flush-kernel.ts'
 import type { TableJob, TableJobResult } from '../compaction/job.ts'
 import type { Pace } from '../compaction/job-queue.ts'
 import { runTableJob } from '../compaction/run-table-job.ts'
@@ -16,7 +17,7 @@ import { notSupported } from '../errors.ts'
 import { EntryKind, EntryRecord } from '../format/entry.ts'
 import { tableName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
-import { Arena, ArenaPool } from '../memtable/arena.ts'
+import { Arena, ArenaPool, slabBytes } from '../memtable/arena.ts'
 import { EntryList, entryBytes } from '../memtable/entry-list.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { IngestPlan } from './ingest-plan.ts'
@@ -24,9 +25,12 @@ import type { IngestPlan } from './ingest-plan.ts'
 /** Number of flushes whose tables may be being synced. */
 const maxSyncing = 2
 
-/** Memory kept by the thread for later ingests. Not shared: it never leaves this thread. */
+/** Memory kept by the thread for later ingests, where flushes find entries in place. It never leaves this thread. */
 const maxIdleBytes = 36 << 20
-const arenas = new ArenaPool(maxIdleBytes, (bytes) => Buffer.allocUnsafeSlow(bytes))
+const arenas = new ArenaPool(
+  maxIdleBytes,
+  (bytes) => (bytes === slabBytes ? kernelMemory(bytes) : undefined) ?? Buffer.allocUnsafeSlow(bytes)
+)
 
 const nothing: Buffer = Buffer.alloc(0)
 
@@ -166,6 +170,7 @@ export class IngestTables {
    */
   async finish(endAfter: readonly Uint8Array[] = []): Promise<readonly TableMeta[]> {
     await this.flush(endAfter)
+    this.#entries.release()
     const results = await Promise.all(this.#flushes)
     return results.flatMap(({ tables }) => tables)
   }

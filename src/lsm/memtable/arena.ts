@@ -29,6 +29,7 @@ export interface Reservation {
  * retains allocations larger than 32 MiB, whereas single chunks leave holes in its heap.
  */
 const slabChunks = 33
+export const slabBytes = slabChunks * chunkBytes
 
 /** One allocation; its pages are not backed by memory until they are written to. */
 interface Slab {
@@ -55,7 +56,7 @@ export class ArenaPool {
   /** @param maxIdleBytes retained while no arena uses them; a small pool has one slab per chunk */
   constructor(maxIdleBytes: number, allocate = allocateShared) {
     this.#maxIdleBytes = maxIdleBytes
-    this.#slabBytes = maxIdleBytes < (slabChunks >>> 1) * chunkBytes ? chunkBytes : slabChunks * chunkBytes
+    this.#slabBytes = maxIdleBytes < (slabChunks >>> 1) * chunkBytes ? chunkBytes : slabBytes
     this.#allocate = allocate
   }
 

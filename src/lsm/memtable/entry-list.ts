@@ -33,12 +33,15 @@ export const entryBytes = width * 4 + 10
 
 const twoTo32 = 2 ** 32
 
-const firstEntries = 256
+/** Capacity of a list that was never grown, in words. */
+const firstWords = 256 * width
 /**
- * Buffers of released lists, kept by the thread for later ones, the largest last: growing again would create twice as
- * much garbage.
+ * Buffers that lists no longer need, kept by the thread for later ones, by how often the first capacity was doubled:
+ * new ones would be much garbage, for which V8 marks the whole heap again and again.
  */
-const idleWords: Int32Array[] = []
+const idleWords: Int32Array[][] = []
+/** No buffer that was doubled more often is kept: 5 MiB. Of each capacity, one is, or as many as these limits allow. */
+const maxDoublings = 9
 const maxIdle = 4
 const maxIdleWords = 1 << 20
 const noWords = new Int32Array(0)
@@ -52,18 +55,13 @@ export class EntryList {
   /** @param data of another list, over an arena with the same contents; the list takes ownership */
   constructor(arena: Arena, data?: Int32Array) {
     this.#arena = arena
-    this.#words = data ?? idleWords.pop() ?? new Int32Array(firstEntries * width)
+    this.#words = data ?? takeWords(0)
     if (data !== undefined) this.#length = data.length / width
   }
 
   /** Keeps the buffer for a later list. REQUIRES: nobody reads this one any more. May be called twice. */
   release(): void {
-    const words = this.#words
-    if (words.length > firstEntries * width && words.length <= maxIdleWords) {
-      idleWords.push(words)
-      idleWords.sort((a, b) => a.length - b.length)
-      if (idleWords.length > maxIdle) idleWords.shift()
-    }
+    keepIdle(this.#words)
     this.#words = noWords
     this.#length = 0
   }
@@ -237,11 +235,7 @@ export class EntryList {
   #add(chunk: number, { keyStart, keyEnd, valueStart, valueEnd, sequence, kind }: EntryRanges): number {
     const entry = this.#length++
     const at = entry * width
-    if (at + width > this.#words.length) {
-      const larger = new Int32Array(this.#words.length * 2)
-      larger.set(this.#words)
-      this.#words = larger
-    }
+    if (at + width > this.#words.length) this.#grow()
     const words = this.#words
     words[at + chunkWord] = (chunk << chunkShift) | (kind === EntryKind.put ? putFlag : 0)
     words[at + keyStartWord] = keyStart
@@ -252,4 +246,25 @@ export class EntryList {
     words[at + sequenceHighWord] = Math.floor(sequence / twoTo32)
     return entry
   }
+
+  #grow(): void {
+    const words = this.#words
+    // The words given to the constructor may have any length.
+    this.#words = takeWords(Math.floor(Math.log2(Math.max(1, words.length / firstWords))) + 1)
+    this.#words.set(words)
+    keepIdle(words)
+  }
+}
+
+function takeWords(doublings: number): Int32Array {
+  return idleWords[doublings]?.pop() ?? new Int32Array(firstWords * 2 ** doublings)
+}
+
+function keepIdle(words: Int32Array): void {
+  const doublings = Math.log2(words.length / firstWords)
+  if (!Number.isInteger(doublings) || doublings < 0 || doublings > maxDoublings) return
+  idleWords[doublings] ??= []
+  const { length } = idleWords[doublings]
+  if (length === 0 || (length < maxIdle && (length + 1) * words.length <= maxIdleWords))
+    idleWords[doublings].push(words)
 }

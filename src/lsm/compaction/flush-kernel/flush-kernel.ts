@@ -4,11 +4,12 @@
  * is fast at once, and later takes about half the CPU time.
  *
  * Memory from `heapStart` on: the entries, their sort order, the arena chunks, then the results. LZ4's areas come
- * before it.
+ * before it. A kernel made by kernelMemory() has the chunks first: they are written there and never copied.
  *
  * Invariants:
  * 1. The output is byte for byte what JobMerge and TableBuilder would write for the same memtables.
  * 2. A kernel runs one job at a time; later jobs reuse its memory.
+ * 3. Memory that was handed out never moves: it is not grown.
  */
 import { crc32 } from 'node:zlib'
 import { type GrowingWasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
@@ -17,7 +18,7 @@ import { filterBits } from '../../format/key-filter.ts'
 import { chunkBytes } from '../../format/lz4/lz4.ts'
 import type { TableWriteOptions } from '../../format/table-options.ts'
 import { entryWords } from '../../memtable/entry-list.ts'
-import type { MemtableSnapshot, TableJob } from '../job.ts'
+import type { ArenaChunk, MemtableSnapshot, TableJob } from '../job.ts'
 import { flushKernelBase64 } from './flush-kernel.generated.ts'
 import type { KernelFunctions } from './kernel-functions.ts'
 
@@ -31,10 +32,15 @@ const slack = 64
 /** The output size at which build() returns outputFull, see assembly/index.ts. */
 const outputBytes = 0x40000
 const checksumBytes = 4
+/** Working memory next to memory handed out: enough for 100,000 small entries. */
+const workBytes = 16 << 20
 
 /** Idle kernels, kept by the thread for later jobs: enough for one document store. */
 const idle: FlushKernel[] = []
 const maxIdleBytes = 36 << 20
+
+/** The kernels whose memory was handed out, by its buffer. */
+const owners = new WeakMap<object, FlushKernel>()
 
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 let module: object | null | undefined
@@ -61,13 +67,18 @@ export class FlushKernel {
   #separatorsAt = 0
   #snapshotsAt = 0
   #snapshots = 0
-  /** End of the memory laid out so far. */
-  #end = heapStart
+  /** Where areas are laid out from, and the end of those laid out so far. */
+  readonly #areasStart: number
+  #end: number
+  #isBusy = false
 
-  constructor(functions: KernelFunctions, memory: GrowingWasmMemory) {
+  /** @param handedOut bytes from `heapStart` on that are not the kernel's */
+  constructor(functions: KernelFunctions, memory: GrowingWasmMemory, handedOut = 0) {
     this.functions = functions
     this.#memory = memory
     this.bytes = Buffer.from(memory.buffer)
+    this.#areasStart = heapStart + aligned(handedOut)
+    this.#end = this.#areasStart
   }
 
   /**
@@ -76,6 +87,8 @@ export class FlushKernel {
    */
   static take(job: TableJob): FlushKernel | undefined {
     if (!supports(job)) return undefined
+    const owner = ownerOf(job)
+    if (owner !== undefined && !owner.#isBusy && owner.#load(job)) return owner
     const kernel = idle.pop() ?? newKernel()
     if (kernel === undefined || kernel.#load(job)) return kernel
     kernel.release()
@@ -87,9 +100,11 @@ export class FlushKernel {
     this.functions.begin(this.#snapshotsAt, this.#snapshots)
   }
 
-  /** Returns the kernel to the idle ones. Large memory is not retained. */
+  /** Ends the job: the kernel can do another one. Large memory is not retained, unless it was handed out. */
   release(): void {
     this.endKeys = []
+    this.#isBusy = false
+    if (this.#isHandedOut) return
     const idleBytes = idle.reduce((sum, { bytes }) => sum + bytes.length, this.bytes.length)
     if (idleBytes <= maxIdleBytes) idle.push(this)
   }
@@ -134,15 +149,26 @@ export class FlushKernel {
     target.set(filter)
   }
 
+  get #isHandedOut(): boolean {
+    return this.#areasStart > heapStart
+  }
+
+  /** Whether the chunk is in this kernel's memory. */
+  #has({ buffer }: ArenaChunk): boolean {
+    return buffer === (this.bytes.buffer as ArrayBufferLike)
+  }
+
   /** False if memory is short, or if an entry is too large for the kernel's blocks. */
   #load({ memtables, endAfter, snapshots, table }: TableJob): boolean {
     const { functions } = this
     const entries = memtables.reduce((sum, memtable) => sum + memtable.entries.length / entryWords, 0)
-    this.#end = heapStart
+    this.#end = this.#areasStart
     const entriesAt = this.#reserveArea(entries * entryWords * 4)
     const nextAt = this.#reserveArea(entries * 4)
     const pairsAt = this.#reserveArea(entries * 8)
-    const places = memtables.map(({ chunks }) => chunks.map(({ usedBytes }) => this.#reserveArea(usedBytes)))
+    const places = memtables.map(({ chunks }) =>
+      chunks.map((chunk) => (this.#has(chunk) ? chunk.start : this.#reserveArea(chunk.usedBytes)))
+    )
     const chunksAt = this.#reserveArea(4 * Math.max(...memtables.map(({ chunks }) => chunks.length)))
     if (!this.#grow()) return false
 
@@ -163,7 +189,9 @@ export class FlushKernel {
     this.endKeys = endAfter.map(({ length }) => ({ at: this.#reserveArea(length), length }))
     if (!this.#grow()) return false
     for (const [i, { chunks }] of memtables.entries()) {
-      for (const [number, { buffer, start, usedBytes }] of chunks.entries()) {
+      for (const [number, chunk] of chunks.entries()) {
+        if (this.#has(chunk)) continue
+        const { buffer, start, usedBytes } = chunk
         copyShared(new Uint8Array(buffer, start, usedBytes), this.bytes, places[i]![number]!)
       }
     }
@@ -172,6 +200,7 @@ export class FlushKernel {
     functions.setOrder(entries, nextAt, pairsAt)
     this.#snapshotsAt = snapshotsAt
     this.#snapshots = snapshots.length
+    this.#isBusy = true
     return true
   }
 
@@ -193,7 +222,7 @@ export class FlushKernel {
   /** Lays out an area of this size. */
   #reserveArea(bytes: number): number {
     const at = this.#end
-    this.#end = (at + bytes + 7) & ~7
+    this.#end = at + aligned(bytes)
     return at
   }
 
@@ -201,6 +230,7 @@ export class FlushKernel {
   #grow(): boolean {
     const missing = this.#end + slack - this.bytes.length
     if (missing <= 0) return true
+    if (this.#isHandedOut) return false
     try {
       this.#memory.grow(Math.ceil(missing / pageBytes))
     } catch {
@@ -209,6 +239,11 @@ export class FlushKernel {
     this.bytes = Buffer.from(this.#memory.buffer)
     return true
   }
+}
+
+/** Rounds up to a multiple of 8. */
+function aligned(bytes: number): number {
+  return (bytes + 7) & ~7
 }
 
 function supports({ runs, memtables, table, maxFileBytes, grandparents, deeper }: TableJob): boolean {
@@ -226,14 +261,32 @@ function bytesOf(memtables: readonly MemtableSnapshot[]): number {
   return bytes
 }
 
-/** Undefined also if there is no address space for one. */
-function newKernel(): FlushKernel | undefined {
+/**
+ * Memory for entries that a kernel will write as tables without copying them first. Undefined if there are no kernels,
+ * or no address space.
+ */
+export function kernelMemory(bytes: number): Buffer | undefined {
+  const kernel = newKernel(bytes)
+  if (kernel === undefined) return undefined
+  owners.set(kernel.bytes.buffer, kernel)
+  return kernel.bytes.subarray(heapStart, heapStart + bytes)
+}
+
+/** The kernel that has the job's chunks, or some of them, in its memory. */
+function ownerOf({ memtables }: TableJob): FlushKernel | undefined {
+  const chunk = memtables[0]?.chunks[0]
+  return chunk && owners.get(chunk.buffer)
+}
+
+/** Undefined also if there is no address space for one. @param handedOut see FlushKernel */
+function newKernel(handedOut = 0): FlushKernel | undefined {
   const code = compiled()
   if (code === undefined || webAssembly === undefined) return undefined
+  const pages = Math.ceil((heapStart + handedOut + (handedOut > 0 ? workBytes : 0)) / pageBytes)
   try {
-    const memory = new webAssembly.Memory({ initial: heapStart / pageBytes, maximum: maxPages })
+    const memory = new webAssembly.Memory({ initial: pages, maximum: handedOut > 0 ? pages : maxPages })
     const { exports } = new webAssembly.Instance(code, { env: { memory } })
-    return new FlushKernel(exports as KernelFunctions, memory)
+    return new FlushKernel(exports as KernelFunctions, memory, handedOut)
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
