@@ -2,17 +2,21 @@
  * Reads a log of queries: newline-delimited Extended JSON. Each line is a filter, or an object with a `filter`,
  * optionally a `count` of how often it was run, and any other fields.
  */
+import { FindExpressions } from '../docstore/read/expressions.ts'
+import type { Filter } from '../docstore/request-types.ts'
 import { PetalError } from '../model/errors.ts'
 import { parseJson } from '../model/extended-json.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import { Source } from './source.ts'
 
-/** @throws PetalError FailedToParse naming the line */
+/** @throws PetalError naming the line: FailedToParse, or what is wrong with its filter */
 export async function readQueryLog(path: string, signal: AbortSignal): Promise<Map<Document, number>> {
   const source = await Source.open(path, signal)
   const queries = new Map<Document, number>()
   for await (const { line, number } of source.lines()) {
-    const { filter, count } = entryOf(line, `${source.name} line ${number}`)
+    const place = `${source.name} line ${number}`
+    const { filter, count } = entryOf(line, place)
+    checkFilter(filter, place)
     queries.set(filter, count)
   }
   return queries
@@ -35,5 +39,15 @@ function parsed(line: string, place: string): unknown {
   } catch (error) {
     if (!(error instanceof PetalError)) throw error
     throw new PetalError('FailedToParse', `${place}: ${error.message}`, { cause: error })
+  }
+}
+
+/** Checks a filter early: tune() has only the filters, and cannot say on which line a wrong one is. */
+function checkFilter(filter: Document, place: string): void {
+  try {
+    new FindExpressions({}).filter(filter as Filter)
+  } catch (error) {
+    if (!(error instanceof PetalError)) throw error
+    throw new PetalError(error.codeName, `${place}: ${error.message}`, { cause: error })
   }
 }

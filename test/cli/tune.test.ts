@@ -81,11 +81,17 @@ test('tune refuses malformed options, query logs and small collections with stat
   inTemporaryDirectory(async (path) => {
     await createTweets(path('db'), 100)
     writeFileSync(path('bad.ndjson'), '{"lang":"en"}\n{"lang":\n')
+    writeFileSync(path('filter.ndjson'), '{"lang":"en"}\n\n{"filter":{"lang":{"$no":1}},"count":2}\n')
     writeFileSync(path('count.ndjson'), '{"filter":{"a":1},"count":-1}')
     const cases: readonly (readonly [args: readonly string[], code: number, message: RegExp])[] = [
       [['--target-fpr', '2'], 2, /--target-fpr takes a rate between 0 and 1/],
       [['--sample', '10'], 1, /sample must be a number from 256 to 200000, got 10/],
       [['--queries', path('bad.ndjson')], 1, /bad\.ndjson line 2: /],
+      [
+        ['--queries', path('filter.ndjson')],
+        1,
+        /filter\.ndjson line 3: \$no at 'lang': unknown operator \(BadValue\)$/m
+      ],
       [['--queries', path('count.ndjson')], 1, /line 1: 'count' must be a positive number/],
       [[], 1, /Tuning an index needs at least 256 documents; the collection has 100/]
     ]
