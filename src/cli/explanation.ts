@@ -45,9 +45,12 @@ export function aggregationText(explanation: AggregationExplanation): string {
 
 /** `LIMIT 20 ◄ FETCH ◄ BLOOM backward`: each stage reads from the one to its right. */
 function planText(stage: PlanStage): string {
-  const { stage: name, inputStage, skipAmount, limitAmount, sortPattern, direction, ids } = stage
+  const { stage: name, inputStage, skipAmount, limitAmount, sortPattern, orderedBy, direction, ids } = stage
   const detail =
     skipAmount ?? limitAmount ?? ids ?? (sortPattern === undefined ? undefined : JSON.stringify(sortPattern))
-  const words = [name, detail, direction === 'backward' ? direction : undefined].filter((word) => word !== undefined)
+  const order = orderedBy === undefined ? undefined : 'by range codes'
+  const words = [name, detail, order, direction === 'backward' ? direction : undefined].filter(
+    (word) => word !== undefined
+  )
   return `${words.join(' ')}${inputStage === undefined ? '' : ` ◄ ${planText(inputStage)}`}`
 }

@@ -56,7 +56,7 @@ test('imported documents can be found, counted, got, aggregated, exported and im
 test('find --explain prints the plan as text or JSON, and stats prints the numbers of documents and segments', () =>
   inTemporaryDirectory(async (path) => {
     await using db = await open(path('db'))
-    await db.insertMany(generateTweets({ count: 300 }))
+    await db.insertMany(generateTweets({ count: 3000 }))
     await db.close()
     const explain = ['find', path('db'), '{"lang":"en","user.verified":true}', '--explain', '--limit', '5']
     const readable = await runCli(explain)
@@ -67,7 +67,10 @@ test('find --explain prints the plan as text or JSON, and stats prints the numbe
     }
     const json = JSON.parse((await runCli([...explain, '--json'])).stdout)
     assert.is(json.executionStats.nReturned, 5)
-    assert.match((await runCli(['stats', path('db')])).stdout, /^default: 300 documents, 1 segment/)
+    const sort = ['--sort', '{"user.followers_count":-1}']
+    const sorted = await runCli(['find', path('db'), '{}', ...sort, '--limit', '3', '--explain'])
+    assert.match(sorted.stdout, /^plan +LIMIT 3 ◄ SORT \{"user.followers_count":-1\} by range codes ◄ FETCH ◄ BLOOM$/m)
+    assert.match((await runCli(['stats', path('db')])).stdout, /^default: 3,000 documents, 1 segment/)
   }))
 
 test('paths prints a table with shortened examples, or JSON', () =>
