@@ -62,10 +62,10 @@ function run(file) {
     child.stdout.on('data', keep)
     child.stderr.on('data', keep)
     let late = false
-    const timer = setTimeout(() => {
+    let timer = setTimeout(() => {
       late = true
       child.kill(reportSignal)
-      setTimeout(() => {
+      timer = setTimeout(() => {
         output += whereItStands(reportFile)
         child.kill('SIGKILL')
         // Programs that it started may hold its pipes open.

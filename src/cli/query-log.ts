@@ -4,7 +4,7 @@
  */
 import { FindExpressions } from '../docstore/read/expressions.ts'
 import type { Filter } from '../docstore/request-types.ts'
-import { PetalError } from '../model/errors.ts'
+import { type ErrorName, PetalError } from '../model/errors.ts'
 import { parseJson } from '../model/extended-json.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import { Source } from './source.ts'
@@ -16,14 +16,15 @@ export async function readQueryLog(path: string, signal: AbortSignal): Promise<M
   for await (const { line, number } of source.lines()) {
     const place = `${source.name} line ${number}`
     const { filter, count } = entryOf(line, place)
-    checkFilter(filter, place)
+    // tune() has only the filters, and cannot say on which line a wrong one is.
+    naming(place, () => new FindExpressions({}).filter(filter as Filter))
     queries.set(filter, count)
   }
   return queries
 }
 
 function entryOf(line: string, place: string): { readonly filter: Document; readonly count: number } {
-  const entry = parsed(line, place)
+  const entry = naming(place, () => parseJson(line), 'FailedToParse')
   if (!isPlainObject(entry)) throw new PetalError('FailedToParse', `${place}: expected a filter object`)
   if (!isPlainObject(entry.filter)) return { filter: entry, count: 1 }
   const { filter, count = 1 } = entry
@@ -33,21 +34,12 @@ function entryOf(line: string, place: string): { readonly filter: Document; read
   return { filter, count }
 }
 
-function parsed(line: string, place: string): unknown {
+/** Runs a task whose errors are about what stands at `place`. @param codeName of the error; by default its own */
+function naming<T>(place: string, task: () => T, codeName?: ErrorName): T {
   try {
-    return parseJson(line)
+    return task()
   } catch (error) {
     if (!(error instanceof PetalError)) throw error
-    throw new PetalError('FailedToParse', `${place}: ${error.message}`, { cause: error })
-  }
-}
-
-/** Checks a filter early: tune() has only the filters, and cannot say on which line a wrong one is. */
-function checkFilter(filter: Document, place: string): void {
-  try {
-    new FindExpressions({}).filter(filter as Filter)
-  } catch (error) {
-    if (!(error instanceof PetalError)) throw error
-    throw new PetalError(error.codeName, `${place}: ${error.message}`, { cause: error })
+    throw new PetalError(codeName ?? error.codeName, `${place}: ${error.message}`, { cause: error })
   }
 }

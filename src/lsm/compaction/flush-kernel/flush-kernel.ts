@@ -9,7 +9,7 @@
  * Invariants:
  * 1. The output is byte for byte what JobMerge and TableBuilder would write for the same memtables.
  * 2. A kernel runs one job at a time; later jobs reuse its memory.
- * 3. Memory that was handed out never moves: it is not grown.
+ * 3. Memory that was handed out never moves: its size is its maximum, so that it cannot grow.
  */
 import { crc32 } from 'node:zlib'
 import { type GrowingWasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
@@ -104,7 +104,8 @@ export class FlushKernel {
   release(): void {
     this.endKeys = []
     this.#isBusy = false
-    if (this.#isHandedOut) return
+    const isHandedOut = this.#areasStart > heapStart
+    if (isHandedOut) return
     const idleBytes = idle.reduce((sum, { bytes }) => sum + bytes.length, this.bytes.length)
     if (idleBytes <= maxIdleBytes) idle.push(this)
   }
@@ -147,10 +148,6 @@ export class FlushKernel {
     const filter = this.range(this.#filterAt, target.length).fill(0)
     this.functions.fillFilter(this.#filterAt, bits, probes)
     target.set(filter)
-  }
-
-  get #isHandedOut(): boolean {
-    return this.#areasStart > heapStart
   }
 
   /** Whether the chunk is in this kernel's memory. */
@@ -230,7 +227,6 @@ export class FlushKernel {
   #grow(): boolean {
     const missing = this.#end + slack - this.bytes.length
     if (missing <= 0) return true
-    if (this.#isHandedOut) return false
     try {
       this.#memory.grow(Math.ceil(missing / pageBytes))
     } catch {
