@@ -1,7 +1,7 @@
 /** Runs of a unit's entries, assembled in memory that the next run reuses. */
 import type { EntryRun } from '../../lsm/ingest/ingest-tables.ts'
 import { ordinalBytes, writeOrdinal } from '../store/layout.ts'
-import { maxDigits, scratchDigits } from '../store/ordinal-digits.ts'
+import { CountingDigits, maxDigits } from '../store/ordinal-digits.ts'
 import type { LoadedIds } from './load-unit.ts'
 
 /** Maximum number of entries in a run. */
@@ -39,25 +39,32 @@ export function* idRuns(prefix: Uint8Array, { keys, ends }: LoadedIds, firstOrdi
   const keyEnds = new Uint32Array(runEntries)
   const digits = new Uint8Array(runEntries * maxDigits)
   const digitPlaces = new Uint32Array(2 * runEntries)
+  const ordinal = new CountingDigits(firstOrdinal)
   let scratch = new Uint8Array(0)
   let start = 0
   let count = 0
   for (let first = 0; first < ends.length; first += count) {
+    /** Keys that may begin where those of the previous run did: their prefixes are there. */
+    let aligned = count
     count = Math.min(runEntries, ends.length - first)
     while (count > 1 && ends[first + count - 1]! - start > maxKeyBytes) count >>= 1
     const bytes = count * prefix.length + ends[first + count - 1]! - start
-    if (scratch.length < bytes) scratch = new Uint8Array(2 * bytes)
+    if (scratch.length < bytes) {
+      scratch = new Uint8Array(2 * bytes)
+      aligned = 0
+    }
     let at = 0
     let digitsAt = 0
     for (let i = 0; i < count; i++) {
-      const end = ends[first + i]!
-      for (let from = 0; from < prefix.length; from++) scratch[at++] = prefix[from]!
-      for (; start < end; start++) scratch[at++] = keys[start]!
+      if (i < aligned) at += prefix.length
+      else for (let from = 0; from < prefix.length; from++) scratch[at++] = prefix[from]!
+      for (const end = ends[first + i]!; start < end; start++) scratch[at++] = keys[start]!
+      if (keyEnds[i] !== at) aligned = 0
       keyEnds[i] = at
-      const value = scratchDigits(firstOrdinal + first + i)
       digitPlaces[2 * i] = digitsAt
-      for (let from = 0; from < value.length; from++) digits[digitsAt++] = value[from]!
+      digitsAt = ordinal.writeTo(digits, digitsAt)
       digitPlaces[2 * i + 1] = digitsAt
+      ordinal.increment()
     }
     yield { count, keys: scratch, keyEnds, values: digits, valuePlaces: digitPlaces, firstPlace: 0 }
   }

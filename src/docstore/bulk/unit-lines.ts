@@ -1,5 +1,9 @@
-/** The non-blank lines of a unit, and what is in them. */
+/**
+ * The non-blank lines of a unit, and what is in them. Whether they are UTF-8 is checked by whoever reads them first: by
+ * item(), or by the scanner, which accepts nothing else.
+ */
 import { isUtf8 } from 'node:buffer'
+import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
@@ -40,8 +44,8 @@ export class UnitLines {
 
   /**
    * @param firstOrdinal of the first line that is not blank
-   * @returns undefined if there is none, or the unit cannot be built: it is not UTF-8, or a line, possibly blank, is longer
-   *   than an import allows
+   * @returns undefined if there is none, or the unit cannot be built: a line, possibly blank, is longer than an import
+   *   allows
    */
   static of(unit: LoadUnit, firstOrdinal: number): UnitLines | undefined {
     const lines = new UnitLines(unit, firstOrdinal)
@@ -60,10 +64,11 @@ export class UnitLines {
     idlePlaces = this.places
   }
 
-  /** @throws PetalError for a line that contains no document */
+  /** @throws PetalError for a line that contains no document, or is not UTF-8 */
   item(i: number): JsonRecord | Document {
     const line = this.line(i)
     if (this.kind === 'record') return readRecord(line)
+    if (!isUtf8(line)) throw new PetalError('FailedToParse', 'not valid UTF-8')
     const item = readItem(line)
     if (item instanceof JsonRecord) return item
     ensureId(item)
@@ -107,7 +112,6 @@ export class UnitLines {
   #place(ends: Uint32Array, from: number, to: number): boolean {
     const { bytes, places } = this
     let start = from === 0 ? 0 : ends[from - 1]!
-    if (this.kind === 'line' && !isUtf8(bytes.subarray(start, ends[to - 1]))) return false
     let count = this.#count
     for (let i = from; i < to; i++) {
       const feed = ends[i]! - 1

@@ -26,7 +26,6 @@ export const leadingIdOffset = leadingId.length
 /**
  * Returns the end of the value, including its quote or braces, in the line bytes[start, end); −1 if it cannot be read
  * from bytes.
- * @param bytes valid UTF-8
  * @param hasWrappers an object may be a wrapper
  */
 export function endOfLeadingId(bytes: Uint8Array, start: number, end: number, hasWrappers: boolean): number {

@@ -10,6 +10,7 @@
  * 3. The last part may be of an incomplete chunk. It is replaced by its bits when the next document is added.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { copyShared } from '../../model/copy-bytes.ts'
 import { PetalError } from '../../model/errors.ts'
 import { ScratchArena } from '../records/scratch-arena.ts'
 import type { RowPart } from './and-groups.ts'
@@ -201,7 +202,7 @@ export class PrivateRows {
     const framesAt = memory.push(this.#frames.byteLength)
     const wordsAt = memory.push(this.#words.byteLength)
     memory.u32.set(this.#frames, framesAt >>> 2)
-    memory.u32.set(this.#words, wordsAt >>> 2)
+    copyShared(new Uint8Array(this.#words.buffer), memory.u8, wordsAt)
     const word = ((this.#documents - 1) % this.#geometry.chunkDocuments) >>> 5
     memory.kernels.depositWords(wordsAt, this.#frames.length, framesAt, word)
     memory.pop(framesAt)

@@ -3,8 +3,9 @@
  * this takes a dozen functions, which a new thread first runs uncompiled and then compiles several times; WebAssembly
  * is fast at once, and later takes about half the CPU time.
  *
- * Memory from `heapStart` on: the entries, their sort order, the arena chunks, then the results. LZ4's areas come
- * before it. A kernel made by kernelMemory() has the chunks first: they are written there and never copied.
+ * Memory from `heapStart` on: the entries, their sort order, the arena chunks, then the results. LZ4's table
+ * and its input, where blocks are built, come before it. A kernel made by kernelMemory() has the chunks first: they are
+ * written there and never copied.
  *
  * Invariants:
  * 1. The output is byte for byte what JobMerge and TableBuilder would write for the same memtables.
@@ -22,7 +23,7 @@ import type { ArenaChunk, MemtableSnapshot, TableJob } from '../job.ts'
 import { flushKernelBase64 } from './flush-kernel.generated.ts'
 import type { KernelFunctions } from './kernel-functions.ts'
 
-const heapStart = 0xb0000
+const heapStart = 0x60000
 const pageBytes = 0x10000
 const maxPages = 2048
 /** Limit for one job. Larger ones take the general path, because their memory would be held twice. */
@@ -31,6 +32,8 @@ const maxBytes = 96 << 20
 const slack = 64
 /** The output size at which build() returns outputFull, see assembly/index.ts. */
 const outputBytes = 0x40000
+/** By how much the compressed form of a chunk may exceed it, and what LZ4 may write beyond that. */
+const maxGrowth = Math.ceil(chunkBytes / 255) + 64
 const checksumBytes = 4
 /** Working memory next to memory handed out: enough for 100,000 small entries. */
 const workBytes = 16 << 20
@@ -210,7 +213,7 @@ export class FlushKernel {
     this.#separatorsAt = this.#reserveArea(keyBytes)
     this.#filterAt = this.#reserveArea(keyFilterBits > 0 ? Math.ceil(filterBits(entries, keyFilterBits) / 8) : 0)
     // A block begun below the limit, followed by a large one.
-    this.#outputAt = this.#reserveArea(outputBytes + 2 * (blockBytes + largest + slack))
+    this.#outputAt = this.#reserveArea(outputBytes + 2 * (blockBytes + largest + slack) + maxGrowth)
     this.#blockEndsAt = this.#reserveArea(entries * 4)
     functions.setBlocks(this.#outputAt, this.#blockEndsAt, restartsAt, this.#handlesAt, this.#separatorsAt)
     functions.setBlockOptions(Math.max(1, blockBytes), Math.max(1, restartInterval), codec === 'lz4')

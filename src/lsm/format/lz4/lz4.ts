@@ -9,8 +9,8 @@ import { notSupported } from '../../errors.ts'
 import { lz4Base64 } from './lz4.generated.ts'
 
 interface Lz4Functions {
-  /** Compresses the first `length` bytes of the input area to the output area; returns 0 if they exceed `limit`. */
-  compress(length: number, limit: number): number
+  /** Compresses the first `length` bytes of the input area to `target`; returns 0 if they exceed `limit`. */
+  compress(length: number, limit: number, target: number): number
   /**
    * Decompresses `length` bytes at `start` to the output area; returns 1, or 0 unless that yields exactly `rawLength`.
    */
@@ -55,7 +55,7 @@ export function compressChunk(source: Uint8Array, start: number, end: number, li
   const { functions, memory } = lz4()
   generation++
   memory.set(source.subarray(start, end), input)
-  const bytes = functions.compress(end - start, limit)
+  const bytes = functions.compress(end - start, limit, output)
   return bytes === 0 ? undefined : memory.subarray(output, output + bytes)
 }
 

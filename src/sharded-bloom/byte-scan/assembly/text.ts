@@ -24,11 +24,7 @@ export function scanText(start: usize, node: usize, tag: u32): usize {
   let end = start
   let special: u32 = 0
   while (true) {
-    const bytes = v128.load(end)
-    // Signed comparison: bytes from 0x80 on are below the space, too.
-    special = i8x16.bitmask(
-      v128.or(v128.or(i8x16.eq(bytes, QUOTES), i8x16.eq(bytes, BACKSLASHES)), i8x16.lt_s(bytes, SPACES))
-    )
+    special = specials(v128.load(end))
     if (special != 0) break
     end += 16
   }
@@ -58,34 +54,56 @@ function scanWideText(start: usize, node: usize, tag: u32): usize {
   let unit = UNITS
   const limit = UNITS + (MAX_UNITS << 1) - 4
   let all: u32 = 0
+  let byte: u32 = 0
   while (true) {
-    const byte = <u32>load<u8>(p)
-    if (byte == QUOTE) break
+    const bytes = v128.load(p)
+    const special = specials(bytes)
+    // Units beyond the first special byte are overwritten.
+    v128.store(unit, i16x8.extend_low_i8x16_u(bytes))
+    v128.store(unit, i16x8.extend_high_i8x16_u(bytes), 16)
+    const plain = special == 0 ? <usize>16 : <usize>ctz(special)
+    p += plain
+    unit += plain << 1
     if (unit > limit) return 0
-    let code = byte
-    if (byte < 0x80) {
-      if (byte == BACKSLASH) {
-        code = escaped(p)
+    if (special == 0) continue
+    byte = load<u8>(p)
+    if (byte == QUOTE) break
+    // Special characters tend to come in runs.
+    do {
+      if (unit > limit) return 0
+      let code = byte
+      if (byte < 0x80) {
+        code = byte == BACKSLASH ? escaped(p) : INVALID
         if (code == INVALID) return 0
         p += load<u8>(p, 1) == 0x75 ? 6 : 2
-      } else if (byte < 0x20) return 0
-      else p++
-    } else {
-      code = decode(p, byte)
-      if (code == INVALID) return 0
-      p += byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
-      if (code > 0xffff) {
-        store<u16>(unit, <u16>(0xd7c0 + (code >>> 10)))
-        unit += 2
-        code = 0xdc00 | (code & 0x3ff)
+      } else {
+        code = decode(p, byte)
+        if (code == INVALID) return 0
+        p += byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+        if (code > 0xffff) {
+          store<u16>(unit, <u16>(0xd7c0 + (code >>> 10)))
+          unit += 2
+          code = 0xdc00 | (code & 0x3ff)
+        }
       }
-    }
-    all |= code
-    store<u16>(unit, <u16>code)
-    unit += 2
+      all |= code
+      store<u16>(unit, <u16>code)
+      unit += 2
+      byte = load<u8>(p)
+    } while (byte >= 0x80 || byte == BACKSLASH)
   }
   addUnits(node, tag, <u32>((unit - UNITS) >>> 1), all < 0x80, start, <u32>(p - start))
   return p + 1
+}
+
+/** Marks quotes, backslashes, control characters and bytes that are not ASCII. */
+// @ts-ignore: decorator
+@inline
+function specials(bytes: v128): u32 {
+  // Signed comparison: bytes from 0x80 on are below the space, too.
+  return i8x16.bitmask(
+    v128.or(v128.or(i8x16.eq(bytes, QUOTES), i8x16.eq(bytes, BACKSLASHES)), i8x16.lt_s(bytes, SPACES))
+  )
 }
 
 const INVALID: u32 = 0xffffffff
@@ -158,7 +176,7 @@ function addUnits(node: usize, tag: u32, length: u32, isAscii: bool, start: usiz
 
 /**
  * Adds the pair of a text that was written: `length` units at `units`, which became `bytes` bytes at `text`. Loads, but
- * ignores, eight bytes beyond either.
+ * ignores, eight bytes beyond the bytes and sixteen beyond the units.
  * @returns false when there is no room for it
  */
 export function addWrittenText(node: usize, tag: u32, units: usize, length: u32, text: usize, bytes: u32): bool {
@@ -198,12 +216,20 @@ function hashUnits(node: usize, tag: u32, units: usize, length: u32): u64 {
 }
 
 function isAscii(units: usize, length: u32): bool {
-  let all: u32 = 0
-  for (let i: u32 = 0; i < length; i++) all |= load<u16>(units + (<usize>i << 1))
-  return all < 0x80
+  let all: u64 = 0
+  let left = length
+  for (; left > 4; left -= 4) {
+    all |= load<u64>(units)
+    units += 8
+  }
+  all |= load<u64>(units) & (~(<u64>0) >>> (<u64>(4 - left) << 4))
+  return (all & 0xff80ff80ff80ff80) == 0
 }
 
-/** Copies the units' low bytes to UNITS. */
+/** Copies the units' low bytes to UNITS, eight at a time. */
 function narrow(units: usize, length: u32): void {
-  for (let i: usize = 0; i < <usize>length; i++) store<u8>(UNITS + i, load<u8>(units + (i << 1)))
+  for (let i: usize = 0; i < <usize>length; i += 8) {
+    const eight = v128.load(units + (i << 1))
+    store<u64>(UNITS + i, i64x2.extract_lane(i8x16.narrow_i16x8_u(eight, eight), 0))
+  }
 }

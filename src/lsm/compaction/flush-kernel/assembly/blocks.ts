@@ -4,7 +4,7 @@
  *
  * REQUIRES: no block is longer than an LZ4 chunk.
  */
-import { compress, INPUT, OUTPUT } from '../../../format/lz4/assembly/index'
+import { compress, INPUT } from '../../../format/lz4/assembly/index'
 import { placeSeed } from './place-seed'
 import { keyLengthOf, keyOf, kindOf, sequenceOf, sharedBytes, valueLengthOf, valueOf } from './entries'
 
@@ -28,14 +28,17 @@ let separatorsAt: usize = 0
 let fileNumber: u32 = 0
 /** Bytes of the file that were already written and are no longer in the output. */
 let writtenBytes: u64 = 0
-/** End of the output; the bytes after it are free. */
+/** End of the complete blocks in the output; the bytes after it are free. */
 let end: usize = 0
 
 /** Number of complete blocks in the output. */
 export let outputBlocks: u32 = 0
 
-/** State of the block under construction. */
-let blockStart: usize = 0
+/** Of the last compressed block's size: most blocks need as many, and are compressed to their final place. */
+let expectedVarintBytes: u32 = 2
+
+/** State of the block under construction, which is at INPUT. */
+let blockEnd: usize = 0
 let restarts: u32 = 0
 let sinceRestart: u32 = 0
 /** Payload bytes of the block that is waiting for its separator; 0: none. */
@@ -73,6 +76,7 @@ export function beginBlocks(number: u32): void {
   writtenBytes = 0
   end = outputAt
   outputBlocks = 0
+  blockEnd = INPUT
   restarts = 0
   endedBytes = 0
   blockCount = 0
@@ -89,7 +93,7 @@ export function isBetweenBlocks(): bool {
 
 /** Bytes in the output, including the block under construction. */
 export function outputBytes(): u32 {
-  return <u32>(end - outputAt)
+  return <u32>(end - outputAt + (blockEnd - INPUT))
 }
 
 /** Empties the output after it was written to the file. REQUIRES: no block is under construction. */
@@ -124,25 +128,24 @@ export function addEntry(entry: usize, shared: u32): void {
   if (isLarge && restarts > 0) endBlock()
   if (endedBytes > 0) separate(key, keyLength, shared)
 
-  if (restarts == 0) blockStart = end
   let kept = shared
   if (restarts == 0 || sinceRestart == restartInterval) {
-    store<u32>(restartsAt + (<usize>(restarts++) << 2), <u32>(end - blockStart))
+    store<u32>(restartsAt + (<usize>(restarts++) << 2), <u32>(blockEnd - INPUT))
     sinceRestart = 0
     kept = 0
   }
   sinceRestart++
-  let to = writeVarint(end, kept)
+  let to = writeVarint(blockEnd, kept)
   to = writeVarint(to, keyLength - kept)
   to = writeVarint(to, valueLength)
   to = writeVarint(to, (sequenceOf(entry) << 1) + kindOf(entry))
   memory.copy(to, key + <usize>kept, <usize>(keyLength - kept))
   to += <usize>(keyLength - kept)
   memory.copy(to, value, <usize>valueLength)
-  end = to + <usize>valueLength
+  blockEnd = to + <usize>valueLength
   lastKey = key
   lastLength = keyLength
-  if (isLarge || <u32>(end - blockStart) + 4 * restarts + 4 >= blockBytes) endBlock()
+  if (isLarge || <u32>(blockEnd - INPUT) + 4 * restarts + 4 >= blockBytes) endBlock()
 }
 
 /** Ends the last block, whose separator is the last key. */
@@ -153,46 +156,54 @@ export function endBlocks(): void {
 
 function endBlock(): void {
   const bytes = <usize>restarts << 2
-  memory.copy(end, restartsAt, bytes)
-  store<u32>(end + bytes, restarts)
-  end += bytes + 4
+  memory.copy(blockEnd, restartsAt, bytes)
+  store<u32>(blockEnd + bytes, restarts)
+  const length = <u32>(blockEnd - INPUT + bytes) + 4
+  blockEnd = INPUT
   restarts = 0
 
-  const offset = writtenBytes + <u64>(blockStart - outputAt)
-  const compressedEnd = compressBlock(blockStart, <u32>(end - blockStart))
-  if (compressedEnd != 0) {
-    compressedBlocks++
-    end = compressedEnd
+  const start = end
+  const offset = writtenBytes + <u64>(start - outputAt)
+  end = compressBlock(length)
+  const isSmaller = end != start
+  if (isSmaller) compressedBlocks++
+  else {
+    memory.copy(start, INPUT, <usize>length)
+    end = start + <usize>length
   }
-  endedBytes = <u32>(end - blockStart)
-  store<u8>(end, <u8>(compressedEnd != 0))
+  endedBytes = <u32>(end - start)
+  store<u8>(end, <u8>isSmaller)
   // The seed of the checksum: the host replaces it with the checksum of the preceding bytes.
   store<u32>(end, placeSeed(fileNumber, offset), 1)
   end += TRAILER_BYTES
   store<u32>(endsAt + (<usize>(outputBlocks++) << 2), <u32>(end - outputAt))
 }
 
-/** Replaces a payload with its compressed form; returns its end, or 0 if compression did not pay. */
-function compressBlock(start: usize, length: u32): usize {
-  if (!isCompressed || length < SMALLEST_BYTES) return 0
+/** Appends the compressed form of the block at INPUT to the output; returns its end, or `end` if compression did not pay. */
+function compressBlock(length: u32): usize {
+  if (!isCompressed || length < SMALLEST_BYTES) return end
   if (skip > 0) {
     skip--
-    return 0
+    return end
   }
   const limit = length - (length >> 3)
-  memory.copy(INPUT, start, <usize>length)
-  const bytes = compress(length, limit - LZ4_HEADER_BYTES - varintBytes(limit))
+  const expectedAt = end + <usize>(LZ4_HEADER_BYTES + expectedVarintBytes)
+  const bytes = compress(length, limit - LZ4_HEADER_BYTES - varintBytes(limit), expectedAt)
   if (bytes == 0) {
     if (++failures >= PATIENCE) {
       const doublings = failures - PATIENCE + 2
       skip = doublings >= 6 ? MAX_SKIPPED : 1 << doublings
     }
-    return 0
+    return end
   }
   failures = 0
-  store<u32>(start, length)
-  const to = writeVarint(start + <usize>LZ4_HEADER_BYTES, bytes)
-  memory.copy(to, OUTPUT, <usize>bytes)
+  store<u32>(end, length)
+  const to = end + <usize>LZ4_HEADER_BYTES + <usize>varintBytes(bytes)
+  if (to != expectedAt) {
+    expectedVarintBytes = varintBytes(bytes)
+    memory.copy(to, expectedAt, <usize>bytes)
+  }
+  writeVarint(end + <usize>LZ4_HEADER_BYTES, bytes)
   return to + <usize>bytes
 }
 

@@ -81,11 +81,14 @@ function writeLength(to: usize, rest: u32): usize {
   return to
 }
 
-/** Compresses `length` bytes at INPUT to OUTPUT; returns the compressed size, or 0 if it exceeds `limit`. */
-export function compress(length: u32, limit: u32): u32 {
+/**
+ * Compresses `length` bytes at INPUT to `target`, where there is room for the compressed form of any chunk.
+ * @returns the compressed size, or 0 if it exceeds `limit`
+ */
+export function compress(length: u32, limit: u32, target: usize): u32 {
   const end = INPUT + <usize>length
   let anchor: usize = INPUT
-  let out: usize = OUTPUT
+  let out = target
 
   if (length > LAST_MATCH) {
     const lastMatch = end - <usize>LAST_MATCH
@@ -143,7 +146,7 @@ export function compress(length: u32, limit: u32): u32 {
   store<u8>(out++, <u8>(min<u32>(literals, 15) << 4))
   if (literals >= 15) out = writeLength(out, literals - 15)
   copy(anchor, out, literals)
-  const bytes = <u32>(out - OUTPUT) + literals
+  const bytes = <u32>(out - target) + literals
   return bytes > limit ? 0 : bytes
 }
 
