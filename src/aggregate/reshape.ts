@@ -66,11 +66,14 @@ export function isPlainProjection(spec: Document): boolean {
   )
 }
 
-/** @throws PetalError BadValue unless it is a path or an array of paths */
+/** @throws PetalError BadValue unless it is a path, or an array of paths of which none is within another */
 export function unsetProjection(spec: unknown, place: StagePlace): Document {
-  const paths = Array.isArray(spec) ? (spec as readonly unknown[]) : [spec]
-  if (paths.length === 0) throw stageError('BadValue', place, 'at least one path is required')
-  return Object.fromEntries(paths.map((path) => [pathOf(path, place).join('.'), 0]))
+  const list = Array.isArray(spec) ? (spec as readonly unknown[]) : [spec]
+  if (list.length === 0) throw stageError('BadValue', place, 'at least one path is required')
+  const paths = list.map((path) => pathOf(path, place).join('.'))
+  // Before they become keys of an object, in which a path that occurs twice would be lost.
+  checkDisjoint(paths, place)
+  return Object.fromEntries(paths.map((path) => [path, 0]))
 }
 
 export function projection(spec: Document, place: StagePlace): Reshape {
