@@ -103,6 +103,31 @@ test('dates are text from the year 0 to the year 9999', async () => {
   }
 })
 
+test('$indexOfCP finds text that begins before the end, $indexOfBytes text that ends by then', async () => {
+  const found = (args: unknown[], byPoints: number, byBytes: number): Parameters<typeof gives>[0] => [
+    [{ $indexOfCP: args }, byPoints],
+    [{ $indexOfBytes: args }, byBytes]
+  ]
+  await gives(
+    [
+      ...found(['abc', '', 2], 2, 2),
+      ...found(['abc', '', 3], -1, 3),
+      ...found(['abc', '', 4], -1, -1),
+      ...found(['abc', '', 0, 0], -1, 0),
+      ...found(['abc', '', 1, 1], -1, 1),
+      ...found(['abc', '', 2, 1], -1, -1),
+      ...found(['abc', 'bc', 0, 1], -1, -1),
+      ...found(['abc', 'bc', 0, 2], 1, -1),
+      ...found(['abc', 'bc', 0, 3], 1, 1),
+      ...found(['abc', 'bcd', 0, 9], -1, -1),
+      ...found(['', ''], 0, 0),
+      ...found(['', '', 0, 0], 0, 0),
+      ...found(['', '', 1], -1, -1)
+    ],
+    document
+  )
+})
+
 test('positions and lengths count code points, or bytes of UTF-8', async () => {
   await gives(
     [

@@ -49,8 +49,8 @@ export const textOperators: Operators = {
     const [start, count] = [integerOf(from, `${name}: position`, 0), integerOf(length, `${name}: length`, 0)]
     return [...textOf(text, name)].slice(start, start + count).join('')
   }),
-  $indexOfBytes: nary(2, 4, (values, name) => indexWithin(values, name, (text) => encoder.encode(text))),
-  $indexOfCP: nary(2, 4, (values, name) => indexWithin(values, name, (text) => [...text])),
+  $indexOfBytes: nary(2, 4, (values, name) => indexWithin(values, name, bytesOf, lastThatEnds)),
+  $indexOfCP: nary(2, 4, (values, name) => indexWithin(values, name, pointsOf, lastThatBegins)),
   $split: nary(2, 2, ([text, separator], name) => {
     if (isNil(text) || isNil(separator)) return null
     const [whole, by] = [stringOf(text, name), stringOf(separator, name)]
@@ -119,18 +119,41 @@ export function lengthOf(text: string): number {
   return length
 }
 
-/** @param unitsOf splits text into the units that positions count; returns -1 if the text is not found */
+/**
+ * @param unitsOf splits text into the units that positions count
+ * @param lastOf the last position at which text of `length` may be found before `end`, in text of `total` units
+ * @returns -1 if the text is not found
+ */
 function indexWithin(
   [text, wanted, ...bounds]: readonly unknown[],
   name: string,
-  unitsOf: (text: string) => ArrayLike<unknown>
+  unitsOf: (text: string) => ArrayLike<unknown>,
+  lastOf: (end: number, length: number, total: number) => number
 ): number | null {
   if (isNil(text)) return null
   const [units, part] = [unitsOf(stringOf(text, name)), unitsOf(stringOf(wanted, name))]
   const [from = 0, to = units.length] = bounds.map((bound) => integerOf(bound, `${name}: position`, 0))
-  const last = Math.min(to, units.length) - part.length
+  const last = lastOf(Math.min(to, units.length), part.length, units.length)
   for (let at = from; at <= last; at++) if (isAt(units, part, at)) return at
   return -1
+}
+
+function bytesOf(text: string): Uint8Array {
+  return encoder.encode(text)
+}
+
+function pointsOf(text: string): string[] {
+  return [...text]
+}
+
+/** As in MongoDB, text found by `$indexOfBytes` ends by `end`. */
+function lastThatEnds(end: number, length: number): number {
+  return end - length
+}
+
+/** Text found by `$indexOfCP` only begins before `end`; in the empty text, the empty text is found all the same. */
+function lastThatBegins(end: number, _: number, total: number): number {
+  return total === 0 ? 0 : end - 1
 }
 
 function isAt(units: ArrayLike<unknown>, part: ArrayLike<unknown>, at: number): boolean {
