@@ -100,7 +100,7 @@ async function measure(plan: Plan, directory: string, signal: AbortSignal): Prom
 async function generate({ count, seed }: Plan, path: string, signal: AbortSignal): Promise<readonly QueryClass[]> {
   const workload = await import('../workload/index.ts')
   const census = new workload.Census({ count, seed })
-  using _ = new Progress(() => ({ documents: census.added, bytes: census.added, totalBytes: count }))
+  using _ = new Progress(() => ({ documents: census.added, totalDocuments: count }))
   const tweets = countedIn(census, workload.generateTweets({ count, seed }))
   await writeFile(path, (writer) => writeTweets(writer, tweets, signal))
   return workload.queryClassesOf(census)
@@ -146,7 +146,7 @@ async function runQueries(
   signal: AbortSignal
 ): Promise<readonly QueryTimes[]> {
   let asked = 0
-  using _ = new Progress(() => ({ documents: asked, unit: 'queries', bytes: asked, totalBytes: classes.length }))
+  using _ = new Progress(() => ({ documents: asked, unit: 'queries', totalDocuments: classes.length }))
   return await timeQueries(collection, classes, {
     rounds,
     signal,

@@ -5,7 +5,7 @@ import { openExisting } from './database.ts'
 import { formatDuration, formatNumberOf } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
-import { Progress } from './progress.ts'
+import { type Position, Progress } from './progress.ts'
 import { storeName, storeNames } from './store-name.ts'
 
 export const copyCommand = command({
@@ -28,18 +28,13 @@ export const copyCommand = command({
     let result: CopyResult
     try {
       await using source = await openExisting(from)
-      const position = { documents: 0, totalDocuments: 0 }
-      // A progress bar needs a part and a total, in any unit.
-      using _ = new Progress(() => ({
-        documents: position.documents,
-        bytes: position.documents,
-        totalBytes: position.totalDocuments
-      }))
+      let position: Position = { documents: 0, totalDocuments: 0 }
+      using _ = new Progress(() => position)
       result = await copyDatabase(source, to, {
         store,
         signal: interrupt.signal,
         onProgress: (progress) => {
-          Object.assign(position, progress)
+          position = progress
         }
       })
     } catch (error) {

@@ -1,15 +1,17 @@
 /** Shows the progress of a long command on standard error: a bar on a terminal, a line every few seconds elsewhere. */
 import { formatBytes, formatCount } from './format.ts'
 
-/** A position in the work. */
+/** A position in the work, which is measured in bytes if they are given, and else in documents. */
 export interface Position {
   /** Omitted if only bytes are known. */
   readonly documents?: number
   /** What is counted instead of documents. */
   readonly unit?: string
-  readonly bytes: number
-  /** undefined if unknown. */
-  readonly totalBytes: number | undefined
+  /** 0 if unknown. */
+  readonly totalDocuments?: number
+  readonly bytes?: number
+  /** undefined or 0 if unknown. */
+  readonly totalBytes?: number | undefined
 }
 
 const barIntervalMilliseconds = 100
@@ -23,20 +25,21 @@ const eraseLine = '\r\u001b[K'
  * // '[=========>              ]  43 %  430,000 documents  43,000/s  ETA 0:13'
  */
 export function renderProgress(
-  { documents, unit = 'documents', bytes, totalBytes }: Position,
+  { documents, unit = 'documents', totalDocuments, bytes, totalBytes }: Position,
   elapsedMilliseconds: number
 ): string {
   const perSecond = (count: number): number => (elapsedMilliseconds > 0 ? (count / elapsedMilliseconds) * 1000 : 0)
   const hasDocuments = documents !== undefined
   const tally = hasDocuments
     ? `${formatCount(documents)} ${unit}  ${formatCount(perSecond(documents))}/s`
-    : `${formatBytes(bytes)}  ${formatBytes(perSecond(bytes))}/s`
-  if (totalBytes === undefined || totalBytes === 0) return hasDocuments ? `${formatBytes(bytes)}  ${tally}` : tally
-  const fraction = Math.min(1, bytes / totalBytes)
+    : `${formatBytes(bytes ?? 0)}  ${formatBytes(perSecond(bytes ?? 0))}/s`
+  const [done = 0, total = 0] = bytes === undefined ? [documents, totalDocuments] : [bytes, totalBytes]
+  if (total === 0) return hasDocuments && bytes !== undefined ? `${formatBytes(bytes)}  ${tally}` : tally
+  const fraction = Math.min(1, done / total)
   const filled = Math.round(fraction * barCells)
   const bar = `${'='.repeat(Math.max(0, filled - 1))}${filled > 0 ? '>' : ''}`.padEnd(barCells)
   const percent = `${Math.floor(fraction * 100)} %`.padStart(5)
-  const arrival = bytes > 0 ? `  ETA ${formatClock((elapsedMilliseconds * (1 - fraction)) / fraction)}` : ''
+  const arrival = done > 0 ? `  ETA ${formatClock((elapsedMilliseconds * (1 - fraction)) / fraction)}` : ''
   return `[${bar}] ${percent}  ${tally}${arrival}`
 }
 

@@ -61,7 +61,7 @@ type Report = (result: RebuildResult, stats: IndexStats) => string
 
 async function reindex({ index }: Collection, signal: AbortSignal, report: Report): Promise<void> {
   let done = { documents: 0, total: 0 }
-  const position = () => ({ documents: done.documents, bytes: done.documents, totalBytes: done.total })
+  const position = () => ({ documents: done.documents, totalDocuments: done.total })
   let result: RebuildResult
   {
     using _ = new Progress(position)

@@ -43,10 +43,8 @@ export const verifyCommand = command({
   }
 })
 
-/** A progress bar needs a part and a total, in any unit. */
 function positionOf({ collection, checked, total }: VerifyProgress): Position {
-  const unit = collection === undefined ? 'tables' : 'documents'
-  return { documents: checked, unit, bytes: checked, totalBytes: total }
+  return { documents: checked, unit: collection === undefined ? 'tables' : 'documents', totalDocuments: total }
 }
 
 function reportText(report: DatabaseVerifyReport, milliseconds: number): string {

@@ -14,10 +14,16 @@ test('progress shows a bar, the rate and the time left if the size is known', ()
   assert.is(line, '[=====>                  ]  25 %  5,000 documents  5,000/s  ETA 0:03')
   assert.is(renderProgress({ documents: 10, bytes: 2048, totalBytes: undefined }, 1000), '2.0 KiB  10 documents  10/s')
   assert.is(renderProgress({ bytes: 2048, totalBytes: undefined }, 1000), '2.0 KiB  2.0 KiB/s')
-  assert.match(renderProgress({ documents: 3, unit: 'tables', bytes: 3, totalBytes: 6 }, 1000), / 3 tables {2}3\/s {2}/)
+  const tables = renderProgress({ documents: 3, unit: 'tables', totalDocuments: 6 }, 1000)
+  assert.match(tables, / 50 % {2}3 tables {2}3\/s {2}ETA 0:01$/)
   const long = renderProgress({ documents: 1, bytes: 1, totalBytes: 3724 }, 1000)
   assert.match(long, / ETA 1:02:03$/)
   assert.match(renderProgress({ documents: 0, bytes: 0, totalBytes: 10 }, 0), /0 % {2}0 documents {2}0\/s$/)
+})
+
+test('progress in documents shows no bytes, even while their number is unknown', () => {
+  assert.is(renderProgress({ documents: 0, totalDocuments: 0 }, 100), '0 documents  0/s')
+  assert.is(renderProgress({ documents: 7, unit: 'queries' }, 1000), '7 queries  7/s')
 })
 
 test('sizes, times, percentages and tables are formatted for people', () => {
