@@ -168,7 +168,7 @@ export const knownCollectionOptions = { ids: true, index: true, autoRebuild: tru
 export interface ReadOptions {
   /** Aborts the operation with an AbortedError. */
   readonly signal?: AbortSignal
-  /** Time limit in milliseconds; the operation then fails with MaxTimeMSExpired. */
+  /** Time limit in milliseconds, waiting for other writes included; then the call fails with MaxTimeMSExpired. */
   readonly maxTimeMS?: number
   /**
    * Forces a plan: `'scan'` reads every document; `'index'` uses the index over all pairs even where `_id` or a

@@ -1,4 +1,4 @@
-/** A read ends soon after its time limit or abort, however long each document takes. */
+/** A call ends soon after its time limit or abort, however long each document takes, or the writes before it. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type FindOptions, open } from '../../src/index.ts'
@@ -64,5 +64,61 @@ for (const [name, opened] of stores) {
     }
   })
 }
+
+type Write = (db: Database, options: Pick<FindOptions, 'maxTimeMS'>) => Promise<unknown>
+
+/** None of them changes what another one does. */
+const writes: Readonly<Record<string, Write>> = {
+  updateOne: (db, options) => db.updateOne({ text: 'text 1' }, { $set: { is: 'late' } }, options),
+  'updateOne, by id': (db, options) => db.updateOne({ _id: 2 }, { $set: { is: 'late' } }, options),
+  'updateOne, by a pipeline': (db, options) => db.updateOne({ _id: 3 }, [{ $set: { is: { $abs: 1 } } }], options),
+  'updateOne, an upsert': (db, options) => db.updateOne({ _id: -1 }, { $set: { is: 1 } }, { upsert: true, ...options }),
+  updateMany: (db, options) => db.updateMany({ n: 4 }, { $set: { is: 'late' } }, options),
+  replaceOne: (db, options) => db.replaceOne({ _id: 5 }, { is: 'late' }, options),
+  deleteOne: (db, options) => db.deleteOne({ _id: 6 }, options),
+  deleteMany: (db, options) => db.deleteMany({ n: 7 }, options),
+  findOneAndUpdate: (db, options) => db.findOneAndUpdate({ text: 'text 8' }, { $set: { is: 'late' } }, options),
+  findOneAndReplace: (db, options) => db.findOneAndReplace({ _id: 9 }, { is: 'late' }, options),
+  findOneAndDelete: (db, options) => db.findOneAndDelete({ _id: 11 }, options)
+}
+
+/** Begins a write of `count / 10` documents of 5 ms each. */
+function writeSlowly(db: Database): { readonly slow: SlowCondition; readonly done: Promise<unknown> } {
+  const slow = new SlowCondition(5)
+  return { slow, done: db.updateMany({ n: 0, ...slow.filter }, { $set: { is: 'slow' } }) }
+}
+
+for (const [name, opened] of stores) {
+  test(`${name}: a write that waits for others ends when its time is over, and writes nothing`, async () => {
+    await using db = await opened()
+    await db.insertMany(documents)
+    const { slow, done } = writeSlowly(db)
+    const calls = Object.entries(writes)
+    const late = calls.map(async ([title, write]) => {
+      await rejects(write(db, { maxTimeMS: 50 }), 'MaxTimeMSExpired')
+      assert.ok(slow.calls < count / 10, `${title} waited for all documents of the write before it`)
+    })
+    await Promise.all(late)
+    await done
+    assert.is(slow.calls, count / 10)
+    // Behind all others in the queue.
+    await db.updateOne({ _id: 0 }, { $set: { is: 'last' } })
+    const others = await db.find({ n: { $ne: 0 } }).toArray()
+    assert.equal(
+      others,
+      documents.filter(({ n }) => n !== 0)
+    )
+  })
+}
+
+test('a write whose time suffices waits for its turn', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(documents)
+  const { done } = writeSlowly(db)
+  await Promise.all(Object.values(writes).map((write) => write(db, { maxTimeMS: 100_000 })))
+  await done
+  assert.is(await db.countDocuments({ is: { $in: ['late', 1] } }), count / 10 + 7)
+  assert.is(await db.countDocuments(), count - count / 10 - 2 + 1)
+})
 
 test.run()

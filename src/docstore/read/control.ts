@@ -1,4 +1,4 @@
-/** Aborts or pauses a read: by an AbortSignal, a time limit, and to yield to the event loop. */
+/** Aborts or pauses an operation: by an AbortSignal, a time limit, and to yield to the event loop. */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { nextTurn, sliceMilliseconds } from '../../model/time-slice.ts'
 import { wholeNumber } from '../option-checks.ts'
@@ -8,7 +8,7 @@ import type { ReadOptions } from '../options.ts'
 const maxDocumentsPerCheck = 16
 
 export class Control {
-  readonly #signal: AbortSignal | undefined
+  readonly signal: AbortSignal | undefined
   readonly #maxTimeMS: number
   readonly #started: number
   #sliceStarted: number
@@ -16,17 +16,23 @@ export class Control {
   #documentsPerCheck = 1
   #documentsUntilCheck = 1
 
-  constructor(options: ReadOptions = {}) {
-    this.#signal = options.signal
+  /** The time limit counts from now. */
+  constructor(options: Pick<ReadOptions, 'signal' | 'maxTimeMS'> = {}) {
+    this.signal = options.signal
     this.#maxTimeMS = wholeNumber('maxTimeMS', options.maxTimeMS, 0)
     this.#started = performance.now()
     this.#sliceStarted = this.#started
     this.#checkedAt = this.#started
-    throwIfAborted(this.#signal)
+    throwIfAborted(this.signal)
   }
 
   get elapsedMilliseconds(): number {
     return performance.now() - this.#started
+  }
+
+  /** Time until check() throws MaxTimeMSExpired; undefined if there is no limit. */
+  get remainingMilliseconds(): number | undefined {
+    return this.#maxTimeMS > 0 ? this.#maxTimeMS - this.elapsedMilliseconds : undefined
   }
 
   /** True when it is time to yield to the event loop. Reads the clock. */
@@ -60,13 +66,18 @@ export class Control {
 
   async pause(): Promise<void> {
     await nextTurn(sliceMilliseconds)
+    this.beginSlice()
+  }
+
+  /** Called when the operation goes on after a wait, which is part of its time, but not of its work. */
+  beginSlice(): void {
     this.#sliceStarted = performance.now()
     this.#checkedAt = this.#sliceStarted
   }
 
   /** @throws AbortedError, PetalError MaxTimeMSExpired */
   check(): void {
-    throwIfAborted(this.#signal)
+    throwIfAborted(this.signal)
     if (this.#maxTimeMS > 0 && this.elapsedMilliseconds > this.#maxTimeMS) {
       throw new PetalError('MaxTimeMSExpired', `The operation exceeded its time limit of ${this.#maxTimeMS} ms`, {
         details: { maxTimeMS: this.#maxTimeMS }

@@ -3,7 +3,6 @@ import { yieldIfDue } from '../../model/time-slice.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Match } from '../read/confirmer.ts'
-import { Control } from '../read/control.ts'
 import { beginFind, matchesOf } from '../read/find.ts'
 import { Meter } from '../read/meter.ts'
 import { advance, end } from '../read/steps.ts'
@@ -49,10 +48,12 @@ export class Batches {
 export async function forEachMatch(
   collection: OpenCollection,
   batches: Batches,
-  { find, options }: DeleteRequest,
+  { find, control }: DeleteRequest,
   visit: (match: Match) => void | Promise<void>
 ): Promise<void> {
-  const execution = beginFind(collection, find, new Control(options), new Meter())
+  control.beginSlice()
+  control.check()
+  const execution = beginFind(collection, find, control, new Meter())
   const matches = matchesOf(execution, find)
   let remaining = find.limit
   try {

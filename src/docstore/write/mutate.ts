@@ -16,7 +16,7 @@ import type { CommitKind } from '../watch/change.ts'
 import { Batches, forEachMatch } from './batches.ts'
 import { type MutationCall, onlyId } from './mutation-groups.ts'
 import type { DeleteRequest, UpdateRequest } from './mutation-request.ts'
-import { untilAborted } from './until-aborted.ts'
+import { untilAborted, untilExpired } from './until-aborted.ts'
 
 export interface Updated {
   readonly matched: number
@@ -45,10 +45,12 @@ export function remove(collection: OpenCollection, request: DeleteRequest): Prom
 function run<Result>(
   collection: OpenCollection,
   call: MutationCall<Result>,
-  { options: { signal } }: DeleteRequest
+  { control }: DeleteRequest
 ): Promise<Result> {
-  const done = enqueue(collection, call)
-  return signal === undefined ? done : untilAborted(done, signal, () => !call.hasBegun)
+  const isWaiting = (): boolean => !call.hasBegun
+  let done = enqueue(collection, call)
+  if (control.remainingMilliseconds !== undefined) done = untilExpired(done, control, isWaiting)
+  return control.signal === undefined ? done : untilAborted(done, control.signal, isWaiting)
 }
 
 function enqueue<Result>(collection: OpenCollection, call: MutationCall<Result>): Promise<Result> {

@@ -24,12 +24,14 @@ import {
   type ReadOptions,
   type UpdateOptions
 } from '../options.ts'
+import { Control } from '../read/control.ts'
 import { expressionsOf } from '../read/expressions.ts'
 import { type CompiledFind, compileFind } from '../read/find.ts'
 
 export interface DeleteRequest {
   readonly find: CompiledFind
-  readonly options: ReadOptions
+  /** Made when the write was called. */
+  readonly control: Control
   /** Returns what the call returns, given the document before and after; undefined if the call returns no document. */
   readonly returns?: Returns
 }
@@ -93,7 +95,7 @@ export function updateRequest(
   assertBoolean('upsert', options.upsert)
   const find = compileFind(required(filter), { ...options, limit })
   const compiled = compile()
-  return { find, ...compiled, upsertSeed: upsertSeed(filter, compiled.kind, options), options }
+  return { find, ...compiled, upsertSeed: upsertSeed(filter, compiled.kind, options), control: new Control(options) }
 }
 
 /** Like updateRequest(), but for the first match, in `sort` order if given. */
@@ -111,13 +113,19 @@ export function findOneAndUpdateRequest(
   if (isAfter) assertNotPositional(options.projection)
   const returns: Returns = (before, after) => projected(find, isAfter ? after : before)
   const compiled = compile()
-  return { find, ...compiled, upsertSeed: upsertSeed(filter, compiled.kind, options), options, returns }
+  return {
+    find,
+    ...compiled,
+    upsertSeed: upsertSeed(filter, compiled.kind, options),
+    control: new Control(options),
+    returns
+  }
 }
 
 /** @param limit of matches; 0 for no limit */
 export function deleteRequest(call: string, limit: number, filter: unknown, options: ReadOptions): DeleteRequest {
   assertOptions(call, options, knownReadOptions)
-  return { find: compileFind(required(filter), { ...options, limit }), options }
+  return { find: compileFind(required(filter), { ...options, limit }), control: new Control(options) }
 }
 
 /** Like deleteRequest(), but for the first match, in `sort` order if given. */
@@ -128,7 +136,7 @@ export function findOneAndDeleteRequest(
 ): DeleteRequest {
   assertOptions(call, options, knownFindOneAndDelete)
   const find = compileFind(required(filter), oneOf(options))
-  return { find, options, returns: (before) => projected(find, before) }
+  return { find, control: new Control(options), returns: (before) => projected(find, before) }
 }
 
 /** Writes require a filter: a variable that happens to be undefined must not change every document. */

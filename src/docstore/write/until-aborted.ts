@@ -1,5 +1,9 @@
-/** Lets calls that wait for their turn end as soon as their signal fires. */
+/** Lets calls that wait for their turn end as soon as their signal fires or their time is over. */
 import { AbortedError } from '../../model/errors.ts'
+import type { Control } from '../read/control.ts'
+
+/** The longest delay of a timer. */
+const maxDelay = 2 ** 31 - 1
 
 /** What waits for a signal; one listener for all of it, because Node warns when a signal has more than ten. */
 interface Waiting {
@@ -21,6 +25,26 @@ export function untilAborted<T>(done: Promise<T>, signal: AbortSignal, isWaiting
     if (signal.aborted) onAbort()
     const forget = listen(signal, onAbort)
     done.finally(forget).then(resolve, reject)
+  })
+}
+
+/** Like untilAborted(), for the time limit. */
+export function untilExpired<T>(done: Promise<T>, control: Control, isWaiting: () => boolean): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = (): void => {
+      if (!isWaiting()) return
+      try {
+        control.check()
+      } catch (error) {
+        reject(error)
+        return
+      }
+      // If this is too early, look() waits again.
+      timer = setTimeout(look, Math.min(control.remainingMilliseconds ?? 0, maxDelay))
+    }
+    look()
+    done.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
 }
 
