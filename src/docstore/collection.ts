@@ -153,7 +153,8 @@ export class Collection<T extends object = Document> extends ReadableCollection<
 
   /**
    * Executes write operations one after the other, stopping at the first rejected one unless `ordered` is false.
-   * @throws BulkWriteError when operations are rejected
+   * @throws BulkWriteError when operations are rejected; AbortedError, and DatabaseNotOpen when the collection is
+   *   dropped or renamed meanwhile: the operations done by then stay done
    * @example
    * await db.bulkWrite([{ insertOne: { document: { n: 1 } } }, { deleteMany: { filter: { n: { $lt: 0 } } } }])
    */

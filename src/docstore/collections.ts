@@ -264,7 +264,7 @@ export class Collections {
   }
 
   #assertOpen(): void {
-    if (this.#closing !== undefined) throw notOpen('The database')
+    if (this.#closing !== undefined) throw notOpen()
   }
 }
 

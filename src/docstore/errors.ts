@@ -80,8 +80,14 @@ function safeJson(value: unknown): string {
   }
 }
 
-export function notOpen(what: string): PetalError {
-  return new PetalError('DatabaseNotOpen', `${what} is closed`)
+export function notOpen(cause?: unknown): PetalError {
+  return new PetalError('DatabaseNotOpen', 'The database is closed', cause === undefined ? {} : { cause })
+}
+
+/** For those who had begun to use a collection. */
+export function collectionGone(): PetalError {
+  const problem = 'The database was closed, or the collection was dropped, renamed or replaced'
+  return new PetalError('DatabaseNotOpen', problem)
 }
 
 /**
@@ -91,8 +97,7 @@ export function notOpen(what: string): PetalError {
 export function fromStore(error: unknown): unknown {
   const code = (error as { readonly code?: unknown } | undefined)?.code
   if (error instanceof PetalError || typeof code !== 'string' || !code.startsWith('LEVEL_')) return error
-  if (code.endsWith('_NOT_OPEN') || code === 'LEVEL_ABORTED')
-    return new PetalError('DatabaseNotOpen', 'The database is closed', { cause: error })
+  if (code.endsWith('_NOT_OPEN') || code === 'LEVEL_ABORTED') return notOpen(error)
   const options = { cause: error, details: detailsOf(error as StoreError) }
   if (code === 'LEVEL_CORRUPTION') return new PetalError('DataCorruption', messageOf(error), options)
   return new PetalError('StoreFailure', `The store failed: ${messageOf(error)}`, options)

@@ -4,7 +4,7 @@
  */
 import { AbortedError, PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { DocumentIndex, RebuildProgress } from '../../sharded-bloom/document-index.ts'
-import { commitFailed, notOpen } from '../errors.ts'
+import { collectionGone, commitFailed } from '../errors.ts'
 import type { Known } from '../known-options.ts'
 import type { Writer } from '../write/writer.ts'
 import { ProgressReporter } from './progress-reporter.ts'
@@ -107,7 +107,7 @@ async function rebuild(
   } catch (error) {
     throw reporter.failure(() => {
       if (!(error instanceof AbortedError)) return commitFailed(error)
-      return signal?.aborted === true ? error : notOpen('The database or the collection')
+      return signal?.aborted === true ? error : collectionGone()
     })
   } finally {
     await begun.end()

@@ -1,7 +1,7 @@
 /** What one read sees: the store, the index and the ordinal limit of one instant, captured without an `await`. */
 import type { IndexView } from '../../sharded-bloom/document-index.ts'
 import type { DocumentCache } from '../documents/document-cache.ts'
-import { notOpen } from '../errors.ts'
+import { collectionGone } from '../errors.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
 import type { SharedSnapshot } from '../store/snapshots.ts'
 import type { TextReadOptions } from '../store/store-access.ts'
@@ -114,7 +114,7 @@ export class ReadView {
 
   /** @throws PetalError DatabaseNotOpen if the database was closed during the read */
   assertOpen(): void {
-    if (!this.#isOpen) throw notOpen('The database or the collection')
+    if (!this.#isOpen) throw collectionGone()
   }
 
   close(): void {

@@ -17,7 +17,7 @@ import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { BuiltUnit } from '../bulk/load-unit.ts'
 import { JsonRecord } from '../documents/json-record.ts'
 import { ensureId } from '../documents/stored-form.ts'
-import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from '../errors.ts'
+import { collectionGone, commitFailed, duplicateKey, type WriteError, writeError } from '../errors.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
 import { type Admits, CallGroups, type WaitingCall } from './call-groups.ts'
 import { type Commit, isFull } from './commit.ts'
@@ -203,7 +203,7 @@ export class Writer {
   #enqueue<T>(task: () => Promise<T>, mayAdd = true): Promise<T> {
     // Preserves call order: calls made after this one must not join a group queued before it.
     for (const groups of this.#groups) groups.end()
-    if (this.#isClosed) return Promise.reject(notOpen('The database or the collection'))
+    if (this.#isClosed) return Promise.reject(collectionGone())
     return this.#queue.run(async () => {
       // Not only when the queue is empty, which may never happen.
       if (this.#isMaintenanceDue(mayAdd)) await this.#maintainExclusive()
