@@ -153,8 +153,8 @@ export class Collection<T extends object = Document> extends ReadableCollection<
 
   /**
    * Executes write operations one after the other, stopping at the first rejected one unless `ordered` is false.
-   * @throws BulkWriteError when operations are rejected; AbortedError, and DatabaseNotOpen when the collection is
-   *   dropped or renamed meanwhile: the operations done by then stay done
+   * @throws BulkWriteError when operations are rejected; AbortedError, MaxTimeMSExpired, and DatabaseNotOpen when the
+   *   collection is dropped or renamed meanwhile: the operations done by then stay done
    * @example
    * await db.bulkWrite([{ insertOne: { document: { n: 1 } } }, { deleteMany: { filter: { n: { $lt: 0 } } } }])
    */
@@ -162,10 +162,10 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     operations: readonly BulkWriteOperation<T>[],
     options: BulkWriteOptions = {}
   ): Promise<BulkWriteResult> {
-    checkBulkWrite(operations, options)
+    const control = checkBulkWrite(operations, options)
     // The list is copied, because the caller may change it while operations run.
     const list = [...operations] as readonly BulkWriteOperation[]
-    return this.#write((collection) => bulkWrite(collection, list, options))
+    return this.#write((collection) => bulkWrite(collection, list, options, control))
   }
 
   /**

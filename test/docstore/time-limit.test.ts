@@ -111,6 +111,36 @@ for (const [name, opened] of stores) {
   })
 }
 
+for (const ordered of [true, false]) {
+  test(`a bulkWrite() ends when its time is over, with ordered: ${ordered}; what is done by then stays`, async () => {
+    await using db = await open('unused', { store: 'memory' })
+    await db.insertMany(documents)
+    const slow = new SlowCondition(5)
+    const operations = Array.from({ length: count }, (_, i) => ({
+      updateMany: { filter: { _id: i, ...slow.filter }, update: { $set: { is: 'new' } } }
+    }))
+    await rejects(db.bulkWrite(operations, { ordered, maxTimeMS: 100 }), 'MaxTimeMSExpired')
+    assert.ok(slow.calls <= 20, `${slow.calls} documents of 5 ms were tested in 100 ms`)
+    const changed = await db.countDocuments({ is: 'new' })
+    assert.ok(changed > 0 && changed <= slow.calls / 2, `${changed} changed of ${slow.calls} tested`)
+    await rejects(db.bulkWrite([], { maxTimeMS: '5' as never }), 'BadValue')
+    assert.is(
+      (await db.bulkWrite([{ deleteMany: { filter: { n: 1 } } }], { maxTimeMS: 100_000 })).deletedCount,
+      count / 10
+    )
+  })
+}
+
+test('a bulkWrite() that waits for others ends when its time is over', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(documents)
+  const { slow, done } = writeSlowly(db)
+  await rejects(db.bulkWrite([{ deleteMany: { filter: {} } }], { maxTimeMS: 50 }), 'MaxTimeMSExpired')
+  assert.ok(slow.calls < count / 10)
+  await done
+  assert.is(await db.countDocuments(), count)
+})
+
 test('a write whose time suffices waits for its turn', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(documents)

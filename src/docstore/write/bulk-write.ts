@@ -1,5 +1,5 @@
 /** bulkWrite(): runs the operations one after the other and adds up their results. */
-import { PetalError, throwIfAborted } from '../../model/errors.ts'
+import { PetalError } from '../../model/errors.ts'
 import { deliver } from '../../model/time-slice.ts'
 import { type Document, describeType, isPlainObject } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
@@ -9,6 +9,7 @@ import { assertKnown, type Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean, assertOptions } from '../option-checks.ts'
 import type { ReadOptions } from '../options.ts'
+import { Control } from '../read/control.ts'
 import type { Filter, MayHaveId, UpdateSpec } from '../request-types.ts'
 import type { BulkWriteResult } from '../results.ts'
 import { remove, update } from './mutate.ts'
@@ -71,9 +72,11 @@ export interface BulkWriteOptions {
   readonly let?: ReadOptions['let']
   /** Aborts with an AbortedError; completed operations stay. */
   readonly signal?: AbortSignal
+  /** Time limit in milliseconds for all operations together; those completed by then stay. */
+  readonly maxTimeMS?: number
 }
 
-const knownBulkWrite = { ordered: true, let: true, signal: true } satisfies Known<BulkWriteOptions>
+const knownBulkWrite = { ordered: true, let: true, signal: true, maxTimeMS: true } satisfies Known<BulkWriteOptions>
 
 /** Fields of each operation. */
 const knownByName = {
@@ -87,7 +90,7 @@ const knownByName = {
 } satisfies Readonly<Record<OperationName, Readonly<Record<string, true>>>>
 
 /** Options passed to every operation. */
-type Common = Pick<ReadOptions, 'let' | 'signal'>
+type Common = Pick<ReadOptions, 'let'>
 
 type Keys<Union> = Union extends object ? keyof Union : never
 type OperationName = Keys<BulkWriteOperation>
@@ -115,15 +118,18 @@ interface Tally {
   upsertedIds: Record<number, unknown>
 }
 
-/** Checks the call before any operation runs, as in the driver. @throws PetalError BadValue */
-export function checkBulkWrite(operations: unknown, options: BulkWriteOptions): void {
+/**
+ * Checks the call before any operation runs, as in the driver.
+ * @returns what ends the call early @throws PetalError BadValue; AbortedError
+ */
+export function checkBulkWrite(operations: unknown, options: BulkWriteOptions): Control {
   assertOptions('bulkWrite', options, knownBulkWrite)
   assertBoolean('ordered', options.ordered)
   if (!Array.isArray(operations)) {
     throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${describeType(operations)}`)
   }
   operations.forEach(checkOperation)
-  throwIfAborted(options.signal)
+  return new Control(options)
 }
 
 /**
@@ -133,9 +139,9 @@ export function checkBulkWrite(operations: unknown, options: BulkWriteOptions): 
 export async function bulkWrite(
   collection: OpenCollection,
   operations: readonly BulkWriteOperation[],
-  options: BulkWriteOptions
+  { ordered, let: variables }: BulkWriteOptions,
+  control: Control
 ): Promise<BulkWriteResult> {
-  const { ordered, let: variables, signal } = options
   const tally: Tally = {
     insertedCount: 0,
     matchedCount: 0,
@@ -146,16 +152,16 @@ export async function bulkWrite(
     upsertedIds: {}
   }
   const writeErrors: WriteError[] = []
-  const common: Common = { ...(variables !== undefined && { let: variables }), ...(signal && { signal }) }
+  const common: Common = variables === undefined ? {} : { let: variables }
   const isOrdered = ordered ?? true
   const runAt = (index: number): Promise<void> =>
-    run(collection, operations[index]!, index, common, tally).then(deliver, (error: unknown) => {
+    run(collection, operations[index]!, index, common, control, tally).then(deliver, (error: unknown) => {
       if (!(error instanceof PetalError) || isFatal(error)) throw error
       writeErrors.push(writeError(index, error))
     })
   const atOnce = isOrdered ? 1 : maxAtOnce
   for (let from = 0; from < operations.length && !(isOrdered && writeErrors.length > 0); from += atOnce) {
-    throwIfAborted(signal)
+    control.check()
     const indexes = Array.from({ length: Math.min(atOnce, operations.length - from) }, (_, i) => from + i)
     const results = await Promise.allSettled(indexes.map(runAt))
     for (const result of results) if (result.status === 'rejected') throw result.reason
@@ -192,12 +198,13 @@ function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(knownByName, name)
 }
 
-/** The caller, the store or the database is gone: the remaining operations would fail too. */
+/** The caller, the time, the store or the database is gone: the remaining operations would fail too. */
 function isFatal({ codeName }: PetalError): boolean {
   return (
     codeName === 'StoreFailure' ||
     codeName === 'DatabaseNotOpen' ||
     codeName === 'Aborted' ||
+    codeName === 'MaxTimeMSExpired' ||
     codeName === 'IllegalOperation'
   )
 }
@@ -208,6 +215,7 @@ async function run(
   operation: BulkWriteOperation,
   index: number,
   common: Common,
+  control: Control,
   tally: Tally
 ): Promise<void> {
   if ('insertOne' in operation) {
@@ -216,10 +224,10 @@ async function run(
     tally.insertedIds[index] = await collection.writer.insertOne(given)
     tally.insertedCount++
   } else if ('deleteOne' in operation || 'deleteMany' in operation) {
-    const { deleted } = await remove(collection, deletionOf(operation, common))
+    const { deleted } = await remove(collection, { ...deletionOf(operation, common), control })
     tally.deletedCount += deleted
   } else {
-    const updated = await update(collection, updateOf(operation, common))
+    const updated = await update(collection, { ...updateOf(operation, common), control })
     tally.matchedCount += updated.matched
     tally.modifiedCount += updated.modified
     if (!updated.hasUpserted) return
