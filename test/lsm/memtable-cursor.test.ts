@@ -151,14 +151,17 @@ test('a memtable that reuses the memory of a released one has exactly its own en
     for (let i = 0; i < count; i++) filled.put(`key ${(i * 7919) % count}`, value)
     return filled
   }
+  const least = fill(10, 'of none').memtable.memoryBytes
   const past = fill(3000, 'past')
   const { memoryBytes } = past.memtable
   past.memtable.release()
   assert.ok(past.memtable.memoryBytes < memoryBytes)
   past.memtable.release()
-  // The second memtable reuses the first one's memory; the third gets memory of its own.
-  for (const count of [10, 5000]) {
-    const filled = fill(count, `of ${count}`)
+  // The second reuses all memory of the past one, and puts the same keys into the same places; the small one must not
+  // hold what it does not need.
+  for (const count of [10, 3000, 5000]) {
+    const filled = fill(count, 'next')
+    if (count === 10) assert.is(filled.memtable.memoryBytes, least)
     assert.equal(allOf(filled.memtable.cursor()), filled.sorted)
   }
 })

@@ -14,7 +14,10 @@ const firstFactor = randomWord() | 1
 const secondFactor = randomWord() | 1
 
 const firstSlots = 1024
-/** Buffers of released tables, kept by the thread for later ones. */
+/**
+ * Buffers of released tables, kept by the thread for later ones. A table takes one when it first grows: a store with few
+ * entries would hold a large one for as long as it is open, and a table that needs a large one rarely grows again.
+ */
 const idleSlots: Int32Array[] = []
 const maxIdle = 2
 const maxIdleSlots = 1 << 18
@@ -23,7 +26,7 @@ const noSlots = new Int32Array(1)
 export class KeyTable {
   readonly #entries: EntryList
   /** Number of the key's first entry plus one; 0 is free. The length is a power of two, at most half of it is used. */
-  #slots = idleSlots.pop()?.fill(0) ?? new Int32Array(firstSlots)
+  #slots: Int32Array = new Int32Array(firstSlots)
   #size = 0
 
   constructor(entries: EntryList) {
@@ -66,7 +69,8 @@ export class KeyTable {
 
   #grow(): void {
     const smaller = this.#slots
-    this.#slots = new Int32Array(smaller.length * 4)
+    const kept = smaller.length === firstSlots ? idleSlots.pop() : undefined
+    this.#slots = kept?.fill(0) ?? new Int32Array(smaller.length * 4)
     for (const slot of smaller) {
       if (slot !== 0) this.#place(slot - 1, this.#entries.hash(slot - 1))
     }

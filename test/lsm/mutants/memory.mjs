@@ -55,7 +55,7 @@ export const memory = [
   ),
   mutant(
     'the hash table of a released memtable keeps its keys',
-    edit('lsm/memtable/key-table', 'idleSlots.pop()?.fill(0)', 'idleSlots.pop()'),
+    edit('lsm/memtable/key-table', 'kept?.fill(0)', 'kept'),
     'lsm/memtable-cursor'
   ),
   mutant(
