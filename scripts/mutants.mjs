@@ -20,6 +20,11 @@ const withOurUvu = new URL('with-our-uvu.mjs', import.meta.url).href
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'))
 const jobs = Number(flags.find((flag) => flag.startsWith('--jobs='))?.slice('--jobs='.length) ?? 1)
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const unknown = flags.find((flag) => !/^--(committed|write|jobs=[1-9]\d*)$/.test(flag))
+if (unknown !== undefined) {
+  process.stderr.write(`unknown option ${unknown}: there are --committed, --jobs=N and --write\n`)
+  process.exit(2)
+}
 const maxMilliseconds = 180_000
 /** Makes random tests do the same in every run, and not shrink counterexamples. */
 const settings = { PETALDB_SEED: process.env.PETALDB_SEED ?? '1', PETALDB_SHRINK: '0', FORCE_COLOR: '0' }
