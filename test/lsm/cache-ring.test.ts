@@ -118,6 +118,21 @@ test('a large cache uses all of its budget for one table', () => {
   assert.ok(cache.blocks > 950 && cache.usedBytes <= 32 << 20, `${cache.blocks} blocks`)
 })
 
+test('a large cache uses all of its budget for many tables of one block', () => {
+  const cache = new BlockCache(32 << 20)
+  const block = blockOf(30_000, 1)
+  for (let i = 0; i < 1000; i++) cache.forTable(1).add(0, block)
+  assert.ok(cache.blocks > 950 && cache.usedBytes <= 32 << 20, `${cache.blocks} blocks`)
+})
+
+test('a budget beyond any memory costs nothing until blocks come', () => {
+  const cache = new BlockCache(Number.MAX_SAFE_INTEGER)
+  const blocks = cache.forTable(100)
+  for (let i = 0; i < 100; i++) blocks.add(i, blockOf(4000, i))
+  assert.is(cache.blocks, 100)
+  assert.equal(marksOf(blocks.get(99)!), Buffer.alloc(3996, 99))
+})
+
 const entries = Array.from({ length: 300 }, (_, i) => ({
   key: Buffer.from(String(i).padStart(6, '0')),
   sequence: i + 1,

@@ -17,17 +17,25 @@ import { BlockRing, type RingSlots } from './block-ring.ts'
 
 /** A larger cache consists of several rings, none smaller than this. */
 const minRingBytes = 8 << 20
+/**
+ * Limits for budgets meant as "no limit", of which 64 GiB are used: rings cost memory themselves, and each is one
+ * buffer, copied when it grows.
+ */
+const maxRings = 512
+const maxRingBytes = 128 << 20
 
 export class BlockCache {
   readonly budgetBytes: number
   readonly #rings: readonly BlockRing[]
   readonly #tally: Tally = { hits: 0, misses: 0 }
+  #tables = 0
 
   /** @param budgetBytes 0: caches nothing */
   constructor(budgetBytes: number) {
     this.budgetBytes = budgetBytes
-    const count = Math.max(1, Math.floor(budgetBytes / minRingBytes))
-    this.#rings = Array.from({ length: count }, () => new BlockRing(Math.floor(budgetBytes / count)))
+    const count = Math.min(maxRings, Math.max(1, Math.floor(budgetBytes / minRingBytes)))
+    const ringBytes = Math.min(maxRingBytes, Math.floor(budgetBytes / count))
+    this.#rings = Array.from({ length: count }, () => new BlockRing(ringBytes))
   }
 
   get usedBytes(): number {
@@ -48,7 +56,7 @@ export class BlockCache {
 
   /** Creates the part of the cache that belongs to a table of `count` blocks. */
   forTable(count: number): CachedBlocks {
-    return new CachedBlocks(this.#rings, this.#tally, count)
+    return new CachedBlocks(this.#rings, this.#tables++, this.#tally, count)
   }
 }
 
@@ -60,13 +68,16 @@ interface Tally {
 /** The blocks of one table. */
 export class CachedBlocks {
   readonly #rings: readonly BlockRing[]
+  /** Number of the table, in the order of opening. */
+  readonly #table: number
   readonly #tally: Tally
   readonly #slots: RingSlots
   /** Per block, the ring's epoch when it was last refused; 0: never. Created with the first refusal. */
   #refusals: Uint8Array | undefined
 
-  constructor(rings: readonly BlockRing[], tally: Tally, count: number) {
+  constructor(rings: readonly BlockRing[], table: number, tally: Tally, count: number) {
     this.#rings = rings
+    this.#table = table
     this.#tally = tally
     this.#slots = new Array<undefined>(count).fill(undefined)
   }
@@ -113,9 +124,12 @@ export class CachedBlocks {
     this.#refusals[index] = ring.refusalEpoch()
   }
 
-  /** Adjacent blocks go to different rings, so that all rings are used equally. */
+  /**
+   * Adjacent blocks go to different rings, and so do the first blocks of tables, of which many have only one: all rings
+   * are used equally.
+   */
   #ringOf(index: number): BlockRing {
     // There is at least one.
-    return this.#rings[index % this.#rings.length]!
+    return this.#rings[(this.#table + index) % this.#rings.length]!
   }
 }
