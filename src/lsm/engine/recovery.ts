@@ -63,20 +63,23 @@ export async function recoverStore(settings: RecoverySettings): Promise<Recovere
   const { fileSystem, directory, versionSet } = settings
   const versions = await VersionSet.recover(fileSystem, directory, versionSet)
   const logs = newLogs(settings, versions)
+  const buffers: WriteBuffer[] = []
   try {
     const recovery = new LogRecovery(fileSystem, directory, versions)
-    const buffers = replay(recovery, settings)
+    replay(recovery, settings, buffers)
     const tables = await writeTables(buffers, versions, settings)
     const { logNumber } = logs.begin()
     const newTables = tables.map((table) => ({ level: 0, table }))
     await versions.install({ newTables, logNumber, lastSequence: recovery.lastSequence })
-    for (const buffer of buffers) buffer.release()
     removeObsolete(fileSystem, directory, versions)
     return { versions, logs, lastSequence: recovery.lastSequence }
   } catch (error) {
     await logs.close()
     await versions.close()
     throw error
+  } finally {
+    // After a failure, too: an application may try to open the store again and again.
+    for (const buffer of buffers) buffer.release()
   }
 }
 
@@ -84,9 +87,8 @@ function newLogs({ fileSystem, directory, options }: RecoverySettings, versions:
   return new Logs(fileSystem, directory, options.writeBufferSize, () => versions.takeFileNumbers(1))
 }
 
-/** Replays the logs into memtables, oldest first. */
-function replay(recovery: LogRecovery, { pool, options }: RecoverySettings): WriteBuffer[] {
-  const buffers: WriteBuffer[] = []
+/** Replays the logs into memtables, oldest first. @param buffers receives them, even if a log is damaged */
+function replay(recovery: LogRecovery, { pool, options }: RecoverySettings, buffers: WriteBuffer[]): void {
   for (const { payload, place } of recovery.records()) {
     let buffer = buffers.at(-1)
     if (buffer === undefined || buffer.fillBytes >= options.writeBufferSize) {
@@ -99,7 +101,6 @@ function replay(recovery: LogRecovery, { pool, options }: RecoverySettings): Wri
     arena.commit(offset + payload.length)
     applyBatches(buffer.memtable, chunk, offset, offset + payload.length, place)
   }
-  return buffers
 }
 
 async function writeTables(buffers: readonly WriteBuffer[], versions: VersionSet, settings: RecoverySettings) {

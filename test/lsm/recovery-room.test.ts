@@ -1,0 +1,48 @@
+/** What recovery does with memory that it does not need. */
+import { randomBytes } from 'node:crypto'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { InlineRunner } from '../../src/lsm/compaction/inline-runner.ts'
+import { recoverStore } from '../../src/lsm/engine/recovery.ts'
+import { resolveOptions } from '../../src/lsm/engine/resolve-options.ts'
+import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { ArenaPool } from '../../src/lsm/memtable/arena.ts'
+
+const directory = '/db'
+
+/** A store with a log of `bytes` bytes and no tables. */
+async function withLog(bytes: number): Promise<MemoryFileSystem> {
+  const fileSystem = new MemoryFileSystem()
+  const db = new LsmLevel<string, Buffer>(directory, { fileSystem, valueEncoding: 'buffer' })
+  for (let i = 0; i < 10; i++) await db.put(`k${i}`, randomBytes(bytes / 10))
+  await db.close()
+  return fileSystem
+}
+
+for (const [what, fault] of [
+  ['a table cannot be written', { operations: ['write'], path: /\.sst$/, at: 1, code: 'ENOSPC' }],
+  ['the manifest cannot be written', { operations: ['write'], path: /MANIFEST/, at: 2, code: 'EIO' }]
+] as const) {
+  test(`memory for replayed logs is returned if ${what}`, async () => {
+    const fileSystem = new FaultyFileSystem(await withLog(200_000))
+    const pool = new ArenaPool(1 << 20)
+    const settings = { fileSystem, directory, options: resolveOptions({ writeBufferSize: 1 << 26 }), pool }
+    const recover = () => recoverStore({ ...settings, runner: new InlineRunner(fileSystem), versionSet: {} })
+    for (let attempt = 0; attempt < 3; attempt++) {
+      fileSystem.fail(fault)
+      await recover().then(
+        () => assert.unreachable('it opened'),
+        (error: { code?: string }) => assert.is(error.code, 'LEVEL_IO_ERROR')
+      )
+      assert.is(pool.idleBytes, 1 << 20)
+    }
+    fileSystem.heal()
+    const { versions, logs } = await recover()
+    assert.is(versions.current.tables(0).length, 1)
+    await logs.close()
+    await versions.close()
+  })
+}
+
+test.run()
