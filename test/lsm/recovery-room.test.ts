@@ -1,4 +1,4 @@
-/** What recovery does with memory that it does not need. */
+/** What recovery does with room on disk and in memory that it does not need. */
 import { randomBytes } from 'node:crypto'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -6,6 +6,9 @@ import { InlineRunner } from '../../src/lsm/compaction/inline-runner.ts'
 import { recoverStore } from '../../src/lsm/engine/recovery.ts'
 import { resolveOptions } from '../../src/lsm/engine/resolve-options.ts'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+import { tableName } from '../../src/lsm/fs/file-names.ts'
+import type { FileSystem, OpenFile } from '../../src/lsm/fs/file-system.ts'
+import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { ArenaPool } from '../../src/lsm/memtable/arena.ts'
 
@@ -19,6 +22,43 @@ async function withLog(bytes: number): Promise<MemoryFileSystem> {
   await db.close()
   return fileSystem
 }
+
+function usedBytes(fileSystem: FileSystem): number {
+  return fileSystem.list(directory).reduce((sum, name) => sum + (fileSystem.size(`${directory}/${name}`) ?? 0), 0)
+}
+
+/** The same files on a disk of that many bytes. */
+function onDiskOf(capacity: number, fileSystem: MemoryFileSystem): FileSystem {
+  const limited = (file: OpenFile): OpenFile =>
+    overriding(file, {
+      write: (bytes, position) => {
+        const more = Math.max(0, position + bytes.length - file.size())
+        if (usedBytes(fileSystem) + more > capacity) throw systemError('ENOSPC', 'write', file.path)
+        file.write(bytes, position)
+      }
+    })
+  return overriding<FileSystem>(fileSystem, { open: (path, mode) => limited(fileSystem.open(path, mode)) })
+}
+
+function overriding<T extends object>(target: T, methods: Partial<T>): T {
+  return new Proxy(target, {
+    get: (_, name) => {
+      const own = methods[name as keyof T] ?? Reflect.get(target, name)
+      return typeof own === 'function' ? own.bind(target) : own
+    }
+  })
+}
+
+test('tables that a crash left behind make room for those that opening writes', async () => {
+  const fileSystem = await withLog(100_000)
+  const left = fileSystem.open(`${directory}/${tableName(999)}`, 'create')
+  left.write(randomBytes(90_000), 0)
+  left.close()
+  const db = new LsmLevel(directory, { fileSystem: onDiskOf(usedBytes(fileSystem) + 50_000, fileSystem) })
+  assert.is((await db.keys().all()).length, 10)
+  assert.not(fileSystem.list(directory).includes(tableName(999)))
+  await db.close()
+})
 
 for (const [what, fault] of [
   ['a table cannot be written', { operations: ['write'], path: /\.sst$/, at: 1, code: 'ENOSPC' }],

@@ -67,6 +67,8 @@ export async function recoverStore(settings: RecoverySettings): Promise<Recovere
   try {
     const recovery = new LogRecovery(fileSystem, directory, versions)
     replay(recovery, settings, buffers)
+    // What a crash has left behind, half a merge for example, may be what fills the disk.
+    if (buffers.length > 0) removeObsolete(fileSystem, directory, versions)
     const tables = await writeTables(buffers, versions, settings)
     const { logNumber } = logs.begin()
     const newTables = tables.map((table) => ({ level: 0, table }))
