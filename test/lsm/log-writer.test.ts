@@ -4,6 +4,7 @@ import { recordHeaderBytes } from '../../src/lsm/format/log-record.ts'
 import { LogWriter } from '../../src/lsm/format/log-writer.ts'
 import { type Fault, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { createLog } from '../../src/lsm/version/log-files.ts'
 import { codeOf, readLog, recordOfPut, rejectionCode, sequencesOf } from './log-helpers.ts'
 
@@ -54,6 +55,41 @@ test('a failed sync is not retried', async () => {
   )
   assert.is(fileSystem.matches, 1)
   assert.is(log.syncedOffset, 0)
+})
+
+test('of two syncs at the same time none succeeds if the device fails, whichever of them is told', async () => {
+  for (const told of [0, 1]) {
+    const { memory } = faulty()
+    const file = memory.open('log', 'create')
+    let syncs = 0
+    const ended: number[] = []
+    file.sync = async () => {
+      const number = syncs++
+      // The later one returns first.
+      await new Promise((resolve) => setTimeout(resolve, number === 0 ? 20 : 1))
+      if (number === told) throw systemError('EIO', 'fdatasync', 'log')
+      ended.push(number)
+    }
+    const log = new LogWriter(file, 7)
+    log.append(recordOfPut(1))
+    const first = rejectionCode(log.sync())
+    log.append(recordOfPut(2))
+    const codes = await Promise.all([first, rejectionCode(log.sync())])
+    // They are made one after the other, so that a failure is that of everything written before.
+    assert.equal(ended, told === 0 ? [] : [0])
+    assert.equal(codes, told === 0 ? ['LEVEL_IO_ERROR', 'LEVEL_IO_ERROR'] : [undefined, 'LEVEL_IO_ERROR'])
+  }
+})
+
+test('a log that is closed while a sync waits for another one needs none', async () => {
+  const { memory } = faulty()
+  const log = new LogWriter(memory.open('log', 'create'), 7)
+  log.append(recordOfPut(1))
+  const first = log.sync()
+  log.append(recordOfPut(2))
+  const second = log.sync()
+  log.close()
+  await Promise.all([first, second])
 })
 
 test('sync() extends the file, so that later syncs need not make a new size durable', async () => {

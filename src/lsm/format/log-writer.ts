@@ -41,6 +41,8 @@ export class LogWriter {
   #previous: LogWriter | undefined
   #syncName: (() => Promise<void>) | undefined
   #failure: Error | undefined
+  /** The sync in progress; never rejects. */
+  #syncing: Promise<void> | undefined
   #isClosed = false
 
   /** Takes ownership of the file. */
@@ -105,21 +107,18 @@ export class LogWriter {
    * @throws LEVEL_IO_ERROR
    */
   async sync(): Promise<void> {
+    // One after another: of several calls in progress, the system tells only one of a failure, and it may be any.
+    while (this.#syncing !== undefined) await this.#syncing
     // A log is closed once its batches are in tables; its bytes are no longer needed.
     if (this.#isClosed) return
     this.#check()
-    const bytes = this.#bytes
-    const [previous, syncName] = [this.#previous, this.#syncName]
-    if (bytes === this.#syncedOffset && previous === undefined && syncName === undefined) return
-    this.#preallocate()
-    try {
-      await Promise.all([previous?.sync(), syncName?.(), this.#file.sync()])
-    } catch (error) {
-      throw this.#fail('Cannot sync', error)
+    if (this.#bytes === this.#syncedOffset && this.#previous === undefined && this.#syncName === undefined) return
+    const syncing = this.#syncNow()
+    const end = (): void => {
+      this.#syncing = undefined
     }
-    this.#previous = undefined
-    this.#syncName = undefined
-    this.#syncedOffset = Math.max(this.#syncedOffset, bytes)
+    this.#syncing = syncing.then(end, end)
+    await syncing
   }
 
   /**
@@ -158,6 +157,20 @@ export class LogWriter {
     } catch (error) {
       throw this.#fail('Cannot close', error)
     }
+  }
+
+  async #syncNow(): Promise<void> {
+    const bytes = this.#bytes
+    const [previous, syncName] = [this.#previous, this.#syncName]
+    this.#preallocate()
+    try {
+      await Promise.all([previous?.sync(), syncName?.(), this.#file.sync()])
+    } catch (error) {
+      throw this.#fail('Cannot sync', error)
+    }
+    this.#previous = undefined
+    this.#syncName = undefined
+    this.#syncedOffset = bytes
   }
 
   /** Writes zeros after the log once it has reached the end of the file. */
