@@ -5,7 +5,9 @@ import { FlushKernel, kernelMemory } from '../../src/lsm/compaction/flush-kernel
 import type { TableJob, TableJobResult } from '../../src/lsm/compaction/job.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { LsmLevel } from '../../src/lsm/index.ts'
 import { randomFrom } from '../support/random.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { seedOfRun } from '../support/values.ts'
 import { directory, jobOf, memtableOf, type Operation, runInline } from './compaction-helpers.ts'
 
@@ -209,6 +211,21 @@ test('jobs with a file size limit or a very large value are flushed without the 
   assert.not(isForKernel(large))
   const { result } = await run(large)
   assert.is(result.entriesOut, 2)
+})
+
+test('opening a store keeps no kernel for flushes, which other threads do', async () => {
+  const location = temporaryDirectory()
+  const db = new LsmLevel(location)
+  await db.put('a', '1')
+  // Leaves its log behind.
+  await db.close()
+  assert.ok(isForKernel(flushOf([[{ key: 'a', value: '1' }]], {})))
+  const kept = FlushKernel.idleBytes
+  assert.ok(kept > 0)
+  const again = new LsmLevel(location)
+  assert.is(await again.get('a'), '1')
+  assert.is(FlushKernel.idleBytes, 0)
+  await again.close()
 })
 
 test.run()

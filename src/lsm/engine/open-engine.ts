@@ -1,5 +1,6 @@
 /** Opens the store in a directory: checks existence, takes the lock, recovers. */
 import { BlockCache } from '../cache/block-cache.ts'
+import { FlushKernel } from '../compaction/flush-kernel/flush-kernel.ts'
 import { InlineRunner } from '../compaction/inline-runner.ts'
 import { assertCanStart, workerRunner } from '../compaction/worker-runner.ts'
 import { hasCode, ioError } from '../errors.ts'
@@ -42,6 +43,7 @@ export async function openEngine(location: string, given: StoreOptions): Promise
     const versionSet = { onVersionUnused: () => engine?.onVersionUnused() }
     const settings: RecoverySettings = { fileSystem, directory, options, pool: arenas, runner, versionSet }
     const recovered = exists ? await recoverStore(settings) : await createStore(settings)
+    if (fileSystem.isShared) FlushKernel.freeIdle()
     const blocks = new BlockCache(options.cacheSize)
     engine = new Engine({
       ...recovered,

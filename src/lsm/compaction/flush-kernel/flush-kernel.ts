@@ -39,7 +39,7 @@ const checksumBytes = 4
 const workBytes = 16 << 20
 
 /** Idle kernels, kept by the thread for later jobs: enough for one document store. */
-const idle: FlushKernel[] = []
+let idle: FlushKernel[] = []
 const maxIdleBytes = 36 << 20
 
 /** The kernels whose memory was handed out, by its buffer. */
@@ -98,6 +98,16 @@ export class FlushKernel {
     return undefined
   }
 
+  /** Memory of kernels that wait for a job in this thread. */
+  static get idleBytes(): number {
+    return idle.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  }
+
+  /** Frees that memory: this thread will hardly flush again. */
+  static freeIdle(): void {
+    idle = []
+  }
+
   /** REQUIRES: orderSome() has returned 0. */
   begin(): void {
     this.functions.begin(this.#snapshotsAt, this.#snapshots)
@@ -109,8 +119,7 @@ export class FlushKernel {
     this.#isBusy = false
     const isHandedOut = this.#areasStart > heapStart
     if (isHandedOut) return
-    const idleBytes = idle.reduce((sum, { bytes }) => sum + bytes.length, this.bytes.length)
-    if (idleBytes <= maxIdleBytes) idle.push(this)
+    if (FlushKernel.idleBytes + this.bytes.length <= maxIdleBytes) idle.push(this)
   }
 
   /**
