@@ -71,6 +71,8 @@ export class Engine implements Moment {
   readonly #writeController: WriteController
   /** Newest first; the first is the active one. */
   #buffers: readonly WriteBuffer[]
+  /** Memtables that are not active yet, and will never be if writing fails first. */
+  readonly #waiting = new Set<WriteBuffer>()
   /** Oldest first. */
   #frozen: readonly FrozenBuffer[] = []
   #sequence: number
@@ -261,7 +263,7 @@ export class Engine implements Moment {
       const done = Promise.resolve().then(step)
       await done.catch(() => undefined)
     }
-    for (const buffer of this.#buffers) buffer.release()
+    for (const buffer of [...this.#buffers, ...this.#waiting]) buffer.release()
     this.#buffers = []
     this.#parts.lock.release()
   }
@@ -269,7 +271,11 @@ export class Engine implements Moment {
   #makeQueue(active: WriteBuffer): WriteQueue {
     const { pool, options, lastSequence } = this.#parts
     const host = {
-      newBuffer: () => new WriteBuffer(pool),
+      newBuffer: () => {
+        const buffer = new WriteBuffer(pool)
+        this.#waiting.add(buffer)
+        return buffer
+      },
       activate: (buffer: WriteBuffer) => this.#activate(buffer),
       mayActivate: () => this.#mayActivate(),
       delay: (bytes: number) => this.#writeController.delay(bytes, this.#frozen.length),
@@ -308,6 +314,7 @@ export class Engine implements Moment {
   #activate(buffer: WriteBuffer): void {
     const [previous] = this.#buffers
     const nextLog = this.tables.openWithRetry(() => this.#logs.begin()).logNumber
+    this.#waiting.delete(buffer)
     if (previous !== undefined && !previous.memtable.isEmpty) {
       this.#frozen = [...this.#frozen, { buffer: previous, lastSequence: this.#sequence, nextLog }]
       this.#buffers = [buffer, ...this.#buffers]

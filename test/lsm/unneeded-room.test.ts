@@ -1,9 +1,11 @@
-/** What recovery does with room on disk and in memory that it does not need. */
+/** Room on disk and in memory that is not needed, after a crash or a failure. */
 import { randomBytes } from 'node:crypto'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
 import { InlineRunner } from '../../src/lsm/compaction/inline-runner.ts'
-import { recoverStore } from '../../src/lsm/engine/recovery.ts'
+import { Engine } from '../../src/lsm/engine/engine.ts'
+import { createStore, recoverStore } from '../../src/lsm/engine/recovery.ts'
 import { resolveOptions } from '../../src/lsm/engine/resolve-options.ts'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
@@ -11,6 +13,7 @@ import type { FileSystem, OpenFile } from '../../src/lsm/fs/file-system.ts'
 import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { ArenaPool } from '../../src/lsm/memtable/arena.ts'
+import { TableCache } from '../../src/lsm/version/table-cache.ts'
 
 const directory = '/db'
 
@@ -84,5 +87,28 @@ for (const [what, fault] of [
     await versions.close()
   })
 }
+
+test('memory of writes that waited for another log is returned when there is none', async () => {
+  const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
+  fileSystem.makeDirectory(directory)
+  const pool = new ArenaPool(16 << 20)
+  const runner = new InlineRunner(fileSystem)
+  const options = resolveOptions({ writeBufferSize: 10_000 })
+  const created = await createStore({ fileSystem, directory, options, pool, runner, versionSet: {} })
+  const blocks = new BlockCache(0)
+  const tables = new TableCache(fileSystem, directory, blocks, 10)
+  const lock = { release: () => {} }
+  const engine = new Engine({ ...created, fileSystem, directory, options, lock, blocks, pool, tables, runner })
+  fileSystem.fail({ at: 1, operations: ['open'], path: /\.wal$/, code: 'ENOSPC', isPersistent: true })
+  const value = Buffer.alloc(20_000)
+  const writes = ['a', 'b', 'c'].map((key) => engine.put(Buffer.from(key), value, false))
+  const outcomes = await Promise.allSettled(writes)
+  assert.equal(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected']
+  )
+  await engine.close()
+  assert.is(pool.idleBytes, 3 << 20, 'a chunk for each write')
+})
 
 test.run()
