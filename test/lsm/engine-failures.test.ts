@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
-import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { jsonExtractor, LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import type { StoreOptions } from '../../src/lsm/options.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -189,7 +189,14 @@ test('open() rejects the directory of another engine and leaves it unchanged', a
 })
 
 test('open() rejects invalid and unsupported options', async () => {
-  const options: StoreOptions[] = [{ writeBufferSize: 0 }, { blockSize: 1.5 }, { keyFilterBits: Number.NaN }]
+  const extractor = jsonExtractor({ fields: ['lang'] })
+  const options: StoreOptions[] = [
+    { writeBufferSize: 0 },
+    { blockSize: 1.5 },
+    { keyFilterBits: Number.NaN },
+    { values: { extractor, filterBits: 2 ** 30 + 1 } },
+    { values: { extractor, filterHashes: 2 ** 32 } }
+  ]
   for (const option of options) {
     const error = await rejection(new LsmLevel('/db', { ...option, fileSystem: new MemoryFileSystem() }).open())
     assert.instance(causeOf(error), TypeError)

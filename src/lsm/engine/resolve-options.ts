@@ -15,6 +15,9 @@ const valueDefaults = {
   filterMemory: 64 * 1024 * 1024
 } as const
 
+const maxFilterBits = 2 ** 30
+const maxFilterHashes = 32
+
 /**
  * Undefined means the default, as everywhere in Level.
  * @throws TypeError for a number out of range or an unknown choice, LEVEL_NOT_SUPPORTED for multithreading
@@ -61,8 +64,8 @@ function resolveTriggers(given: StoreOptions) {
 function resolveValueOptions(given: ValueOptions): Required<ValueOptions> {
   return {
     extractor: given.extractor,
-    filterBits: integer('values.filterBits', given.filterBits, valueDefaults.filterBits, 1),
-    filterHashes: integer('values.filterHashes', given.filterHashes, valueDefaults.filterHashes, 1),
+    filterBits: integer('values.filterBits', given.filterBits, valueDefaults.filterBits, 1, maxFilterBits),
+    filterHashes: integer('values.filterHashes', given.filterHashes, valueDefaults.filterHashes, 1, maxFilterHashes),
     blockFilterBits: number('values.blockFilterBits', given.blockFilterBits, valueDefaults.blockFilterBits, 0),
     levels: oneOf('values.levels', given.levels, valueDefaults.levels, ['all', 'not-last']),
     placement: oneOf('values.placement', given.placement, valueDefaults.placement, ['table', 'side-file']),
@@ -73,10 +76,17 @@ function resolveValueOptions(given: ValueOptions): Required<ValueOptions> {
   }
 }
 
-function integer(name: string, given: number | undefined, fallback: number, least: number): number {
+function integer(
+  name: string,
+  given: number | undefined,
+  fallback: number,
+  least: number,
+  most = Number.MAX_SAFE_INTEGER
+): number {
   const value = given ?? fallback
-  if (Number.isSafeInteger(value) && value >= least) return value
-  throw new TypeError(`Option ${name} must be an integer of at least ${least}, received ${String(value)}`)
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+  throw new TypeError(`Option ${name} must be an integer ${range}, received ${String(value)}`)
 }
 
 function number(name: string, given: number | undefined, fallback: number, least: number): number {
