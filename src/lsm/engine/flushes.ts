@@ -86,7 +86,7 @@ export class Flushes {
 
   /** Starts a job if there is anything to flush. */
   schedule(): void {
-    if (!this.#isStopped && !this.#retry.isWaiting) this.#start()
+    if (!this.#retry.isWaiting) this.#start()
   }
 
   /** Writers are waiting now: a flush that has failed too often gets a last try at once. */
@@ -117,7 +117,8 @@ export class Flushes {
   }
 
   #start(): void {
-    if (this.#isFailing || this.#running.length === maxJobs) return
+    // Once halted, close() waits for the jobs running then, and for no others.
+    if (this.#isStopped || this.#isFailing || this.#running.length === maxJobs) return
     const taken = this.#running.reduce((sum, { memtables }) => sum + memtables, 0)
     const buffers = this.#host.frozen().slice(taken)
     if (buffers.length === 0) return
