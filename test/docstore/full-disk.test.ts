@@ -1,6 +1,7 @@
 /** Databases on a disk that fills up: a small tmpfs. Skipped where mounting is refused. */
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'uvu'
@@ -136,5 +137,21 @@ claim('updates whose merges find no room lose nothing', '4m', updateOne, smallSt
 claim('insertMany() that fills the disk loses no completed call', '4m', insertMany, smallStore)
 claim('an import that fills the disk keeps every line it has reported', '16m', importLines(0), {})
 claim('an import with threads that fills the disk keeps every line it has reported', '16m', importLines(2), smallStore)
+
+testMounted('a database that a full disk has no room for leaves no file behind', () =>
+  onTmpfs('size=1m', async (directory) => {
+    const filling = join(directory, 'filling')
+    assert.throws(() => writeFileSync(filling, randomBytes(2 << 20)), /ENOSPC/)
+    const location = join(directory, 'db')
+    // A directory takes no page of this file system, a file's contents do.
+    await open(location).then(
+      () => assert.unreachable('opened without room'),
+      (error) => assert.instance(error, PetalError)
+    )
+    assert.equal(existsSync(location) ? readdirSync(location) : [], [])
+    rmSync(filling)
+    await (await open(location)).close()
+  })
+)
 
 test.run()

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BlockCompressor } from '../../src/lsm/format/block-compressor.ts'
 import { Codec, decompressInto, rawBytesOf } from '../../src/lsm/format/codec.ts'
+import { maxPayloadBytes } from '../../src/lsm/format/log-record.ts'
 import { chunkBytes, compressChunk, decompressChunk, inputBuffer } from '../../src/lsm/format/lz4/lz4.ts'
 import { seedOfRun } from '../support/values.ts'
 
@@ -178,6 +179,17 @@ test('compression gives up above the limit, and never exceeds it', () => {
     }),
     { seed, numRuns: 1000 }
   )
+})
+
+test('a block may be somewhat larger than the largest batch, but no larger', () => {
+  const bytes = Buffer.alloc(maxPayloadBytes / 255 + 4096)
+  const claim = (rawBytes: number): number => {
+    bytes.writeUInt32LE(rawBytes)
+    return rawBytesOf(Codec.lz4, bytes, 0, bytes.length, place)
+  }
+  // An entry's sequence number takes up to eight bytes, a block's end eight more.
+  assert.is(claim(maxPayloadBytes + 20), maxPayloadBytes + 20)
+  assert.throws(() => claim(maxPayloadBytes + 4096), /claims to hold/)
 })
 
 test('a payload larger than a chunk is compressed in several chunks', () => {

@@ -8,6 +8,7 @@
 import { corruption, type Place } from '../errors.ts'
 import { readU32, writeU32 } from './bytes.ts'
 import { blockChecksum } from './checksum.ts'
+import { maxPayloadBytes } from './log-record.ts'
 import { chunkBytes, decompressChunk, decompressInPlace, type RawBytes } from './lz4/lz4.ts'
 import { readVarint, varintBytes } from './varint.ts'
 
@@ -16,8 +17,11 @@ export const Codec = { none: 0, lz4: 1 } as const
 
 /** Bytes after every payload. */
 export const trailerBytes = 5
-/** Larger than any block: a greater length means corruption. */
-export const maxRawBytes = 2 ** 30
+/**
+ * No block is larger, and a greater length means corruption: an entry was once part of a batch, and a block that holds
+ * nothing else needs a few bytes more than the batch did.
+ */
+export const maxRawBytes = maxPayloadBytes + 64
 /** A byte of LZ4 expands to 255 bytes at most. */
 const maxRatio = 256
 

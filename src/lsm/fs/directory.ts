@@ -79,20 +79,24 @@ export async function createMarker(location: string, marker: Marker): Promise<Ma
   nodeFileSystem.makeDirectory(location)
   const name = join(location, markerName)
   const temporary = join(location, `${markerName}-${randomUUID()}.tmp`)
-  const file = await open(temporary, 'wx')
   try {
-    await file.writeFile(textOf(marker))
-    await file.sync()
+    const file = await open(temporary, 'wx')
+    try {
+      await file.writeFile(textOf(marker))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    try {
+      await link(temporary, name)
+    } catch (error) {
+      // EEXIST: another creator was first. Otherwise: a file system without links.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rename(temporary, name)
+    }
   } finally {
-    await file.close()
+    // One that cannot be removed does no harm: see temporaryPattern.
+    await rm(temporary, { force: true }).catch(() => undefined)
   }
-  try {
-    await link(temporary, name)
-  } catch (error) {
-    // EEXIST: another creator was first. Otherwise: a file system without links.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rename(temporary, name)
-  }
-  await rm(temporary, { force: true })
   await syncDirectory(location)
   return readMarker(location)
 }
