@@ -27,6 +27,8 @@ export class ShellOutput {
   readonly #style: OutputStyle
   /** The last cursor shown, if it may have more documents. */
   #rest: { readonly cursor: Cursor; readonly documents: AsyncIterator<unknown> } | undefined
+  /** How often waiting for a value has ended before it arrived. */
+  #abandoned = 0
 
   constructor(stream: Writable, style: OutputStyle) {
     this.#stream = stream
@@ -56,7 +58,9 @@ export class ShellOutput {
       if (this.#rest === rest) await this.more()
       return
     }
+    const abandoned = this.#abandoned
     const shown = await value
+    if (this.#abandoned !== abandoned) return
     if (isCursor(shown)) return this.show(shown)
     if (shown !== undefined) this.print(this.text(shown))
     if (value instanceof Promise) this.#printTiming(formatDuration(performance.now() - begin))
@@ -69,16 +73,21 @@ export class ShellOutput {
     const begin = performance.now()
     let count = 0
     let isOver = false
-    while (count < this.#style.page && !isOver) {
-      const { done, value } = await rest.documents.next()
-      // It was interrupted, or another cursor is being shown.
-      if (this.#rest !== rest) return
-      isOver = done === true
-      if (isOver) break
-      await this.#lines.write(this.text(value))
-      count++
+    try {
+      while (count < this.#style.page && !isOver) {
+        const { done, value } = await rest.documents.next()
+        // It was interrupted, or another cursor is being shown.
+        if (this.#rest !== rest) return
+        isOver = done === true
+        if (isOver) break
+        await this.#lines.write(this.text(value))
+        // Somebody is watching, and the next document may take long, or for ever.
+        if (this.#style.page < Number.POSITIVE_INFINITY) await this.#lines.flush()
+        count++
+      }
+    } finally {
+      await this.#lines.flush()
     }
-    await this.#lines.flush()
     if (isOver) this.#rest = undefined
     const number = `${count} document${count === 1 ? '' : 's'}${isOver ? '' : '; .more shows the next ones'}`
     this.#printTiming(`${number} in ${formatDuration(performance.now() - begin)}`)
@@ -90,8 +99,9 @@ export class ShellOutput {
     await this.end()
   }
 
-  /** Closes the last cursor shown. */
+  /** Closes the last cursor shown, and abandons a value that has not arrived. */
   async end(): Promise<void> {
+    this.#abandoned++
     const rest = this.#rest
     this.#rest = undefined
     await rest?.cursor.close()

@@ -265,6 +265,48 @@ test('a cursor is shown in pages, and Ctrl-C ends the current command but not th
     await terminal.running
   }))
 
+/** Finds the documents 0 to 2 and then fails. */
+const failing = 'db.find().sort({ _id: 1 }).map((found) => found._id < 3 ? found : null.three)'
+
+test('documents are shown as they are found, and never with the answer to a later line', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    await using db = await open(path('db'))
+    const terminal = new Terminal(db)
+    await terminal.type(`const events = db.watch(); 1${enter}`, /\n1\n/)
+    await terminal.type(`db.insertOne({ _id: 'new' })${enter}`, /-- /)
+    await terminal.type(`events${enter}`, /operationType: 'insert'/)
+    await terminal.type(interrupt, /interrupted\n[\s\S]*db> /)
+    assert.match(await terminal.type(`${failing}${enter}`, /TypeError/), /_id: 2,[\s\S]*TypeError/)
+    const next = await terminal.type(`db.find({ _id: 3 })${enter}`, /-- 1 document in /)
+    assert.equal(next.match(/_id: \w+/g)?.slice(-1), ['_id: 3'])
+    assert.not.match(next, /operationType|_id: 2/)
+    await terminal.type(`exit${enter}`, /exit/)
+    await terminal.running
+  }))
+
+test('a piped cursor that fails has shown what it found, before the error', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    const { stdout } = await runCli(['shell', path('db')], `${failing}\ndb.find({ _id: 3 })`)
+    assert.match(stdout, /\{ _id: 2, .*\nUncaught TypeError[\s\S]*\{ _id: 3, /)
+  }))
+
+test('a result that arrives after Ctrl-C is not shown', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    await using db = await open(path('db'))
+    const terminal = new Terminal(db)
+    await terminal.type(`let settle; new Promise((resolve) => { settle = resolve })${enter}`, /\}\)\r?\n/)
+    await terminal.type(interrupt, /no longer waiting for the result\n[\s\S]*db> /)
+    const next = await terminal.type(`settle('late'); 1 + 1${enter}`, /\n2\n/)
+    assert.not.match(next, /\n'late'/)
+    const after = await terminal.type(`await 3${enter}`, /\n3\n[\s\S]*-- /)
+    assert.not.match(after, /\n'late'/)
+    await terminal.type(`exit${enter}`, /exit/)
+    await terminal.running
+  }))
+
 test('names are completed from the properties of objects and from globals', () => {
   const evaluator = new Evaluator({ db: { find() {}, findOne() {}, inner: { x: 1 } } })
   assert.equal(evaluator.complete('await db.fin'), [['find', 'findOne'], 'fin'])
