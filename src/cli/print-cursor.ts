@@ -17,7 +17,7 @@ interface DocumentOptions {
 }
 
 /**
- * @param interrupt whose signal the cursor was created with; what was printed before the signal stays
+ * @param interrupt whose signal the cursor was created with
  * @param textOf formats an explanation for people
  */
 export async function printCursor<Explanation>(
@@ -36,6 +36,8 @@ export async function printCursor<Explanation>(
     }
     await output.flush()
   } catch (error) {
+    // What was found before stays visible. If the reader has gone, that must not hide the error.
+    await output.flush().catch(() => {})
     if (interrupt.status === undefined) throw error
   }
   return interrupt.status ?? 0

@@ -101,6 +101,23 @@ test('refused filters, missing collections and missing documents fail with statu
     assert.equal(readdirSync(path('.')), ['db'])
   }))
 
+test('a query that fails half-way has printed what it found before', () =>
+  inTemporaryDirectory(async (path) => {
+    // Several times the documents that a cursor reads at first.
+    await insert(
+      path('db'),
+      Array.from({ length: 300 }, (_, i) => ({ _id: i, n: 299 - i }))
+    )
+    const inverse = { $divide: [1, '$n'] }
+    const finding = await runCli(['find', path('db'), '{}', '--project', JSON.stringify({ inverse })])
+    const aggregating = await runCli(['aggregate', path('db'), JSON.stringify([{ $project: { inverse } }])])
+    for (const { code, stdout, stderr } of [finding, aggregating]) {
+      assert.is(code, 1)
+      assert.match(stderr, /division by zero/)
+      assert.ok(linesOf(stdout).length >= 32, `${linesOf(stdout).length} lines`)
+    }
+  }))
+
 test('closing the pipe early causes no error', () =>
   inTemporaryDirectory(async (path) => {
     await insert(
