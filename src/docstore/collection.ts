@@ -75,8 +75,8 @@ export class Collection<T extends object = Document> extends ReadableCollection<
 
   /**
    * Inserts documents as the source yields them, so the source may be larger than memory. With processors to spare,
-   * worker threads share the work of a long insert (`threads`). If the source throws, the documents it had yielded by
-   * then are inserted.
+   * worker threads share the work of a long insert (`threads`). If the source throws, or yields something that is not
+   * an object, which ends an unordered insert too, the documents it had yielded by then are inserted.
    * @param documents an `_id` is generated for those without one
    * @throws BulkWriteError when documents are rejected; with `ordered: false` all others are inserted; AbortedError
    * @example
