@@ -26,12 +26,13 @@ export const generateCommand = command({
     },
     out: { type: 'string', value: 'file', help: 'write to this file, compressed if its name ends in .gz' }
   },
-  details: ['Without --out, documents are written to standard output. The file appears only when it is complete.'],
+  details: ['Without --out, or with -, writes to standard output. The file appears only when it is complete.'],
   async run([kind = ''], options) {
     if (kind !== 'tweets') throw new UsageError(`can only generate tweets, not '${kind}'`)
     if (options.count === undefined) throw new UsageError('--count is missing')
     const count = wholeNumber('--count', options.count)
     const seed = wholeNumber('--seed', options.seed ?? '1')
+    const out = options.out === '-' ? undefined : options.out
     using interrupt = new Interrupt()
     try {
       // Imported lazily: loading it generates its vocabulary, which other commands need not wait for.
@@ -42,11 +43,11 @@ export const generateCommand = command({
           : await readSample(new workload.TweetSample(), options.sample, interrupt.signal)
       const tweets = workload.generateTweets({ count, seed, sample })
       const write = (writer: LineWriter): Promise<void> => writeTweets(writer, tweets, interrupt.signal)
-      if (options.out === undefined) await write(new LineWriter(process.stdout, 'standard output'))
-      else await writeFile(options.out, write)
+      if (out === undefined) await write(new LineWriter(process.stdout, 'standard output'))
+      else await writeFile(out, write)
     } catch (error) {
       if (interrupt.status === undefined) throw error
-      if (options.out !== undefined) process.stderr.write(`petaldb: interrupted; ${options.out} was not written\n`)
+      if (out !== undefined) process.stderr.write(`petaldb: interrupted; ${out} was not written\n`)
     }
     return interrupt.status ?? 0
   }

@@ -3,6 +3,8 @@ import type { Writable } from 'node:stream'
 import { ClosedPipe, FileError, isSystemError } from './errors.ts'
 
 const pieceCharacters = 64 * 1024
+/** A line waits for others no longer than this: they may take long to be found. */
+const maxWaitMilliseconds = 200
 
 /** Prints one line to standard output. @throws ClosedPipe, FileError */
 export async function printLine(line: string): Promise<void> {
@@ -27,6 +29,7 @@ export class LineWriter {
   readonly #stream: Writable
   readonly #name: string
   #pending = ''
+  #timer: NodeJS.Timeout | undefined
   #error: unknown
 
   /** @param name for messages */
@@ -44,11 +47,16 @@ export class LineWriter {
    */
   write(line: string): Promise<void> | undefined {
     this.#pending += `${line}\n`
-    return this.#pending.length >= pieceCharacters ? this.flush() : undefined
+    if (this.#pending.length >= pieceCharacters) return this.flush()
+    // If this fails, so will the next flush, which is waited for.
+    this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), maxWaitMilliseconds).unref()
+    return undefined
   }
 
   /** Flushes buffered lines; resolves when the stream has taken them. */
   async flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
     const piece = this.#pending
     this.#pending = ''
     if (this.#error !== undefined) throw this.#failure(this.#error)

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { PassThrough } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FileError } from '../../src/cli/errors.ts'
-import type { LineWriter } from '../../src/cli/line-writer.ts'
+import { LineWriter } from '../../src/cli/line-writer.ts'
 import { writeFile } from '../../src/cli/output-file.ts'
 import { inTemporaryDirectory } from './run-cli.ts'
 
@@ -24,6 +27,18 @@ test('writeFile() replaces an older file only once the new one is complete', () 
     assert.is(readFileSync(path('out'), 'utf8'), 'one\ntwo\n')
     assert.equal(readdirSync(path('.')), ['out'])
   }))
+
+test('a line does not wait long for others', async () => {
+  const stream = new PassThrough()
+  const writer = new LineWriter(stream, 'a stream')
+  await writer.write('one')
+  assert.is(stream.read(), null)
+  const [piece] = await Promise.race([once(stream, 'readable').then(() => [stream.read()]), setTimeout(10_000, [])])
+  assert.is(String(piece), 'one\n')
+  await writer.write('two')
+  await writer.flush()
+  assert.is(String(stream.read()), 'two\n')
+})
 
 test('a failed write leaves the older file and no others', () =>
   inTemporaryDirectory(async (path) => {
