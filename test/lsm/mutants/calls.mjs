@@ -50,5 +50,14 @@ export const calls = [
     'a call joins a group queued before another write',
     edit('docstore/write/writer', 'for (const groups of this.#groups) groups.end()', ''),
     shared
+  ),
+  mutant(
+    'maxTimeMS of a write begins when its turn comes',
+    edit(
+      'docstore/write/mutate',
+      '  if (control.remainingMilliseconds !== undefined) done = untilExpired(done, control, isWaiting)\n',
+      ''
+    ),
+    'docstore/time-limit'
   )
 ]

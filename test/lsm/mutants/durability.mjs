@@ -140,5 +140,15 @@ export const durability = [
     'collection names that share a key on disk are accepted',
     edit('docstore/store/collection-name', '/\\p{Surrogate}/u.test(name)', 'name.length < 0'),
     'docstore/bad-input'
+  ),
+  mutant(
+    'syncs of a log overlap, and the system tells one of them of a failure',
+    edit('lsm/format/log-writer', '    while (this.#syncing !== undefined) await this.#syncing\n', ''),
+    'lsm/log-writer'
+  ),
+  mutant(
+    'a flush begins after close() has begun',
+    edit('lsm/engine/flushes', 'if (this.#isStopped || this.#isFailing ||', 'if (this.#isFailing ||'),
+    'lsm/close-during-flush'
   )
 ]

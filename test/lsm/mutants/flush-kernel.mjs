@@ -122,5 +122,10 @@ export const flushKernel = [
     'a short period is copied before it has been written',
     edit(lz4, '(7 + distance) / distance', '8 / distance'),
     'lsm/table-lz4'
+  ),
+  mutant(
+    'a block whose compressed size needs more or fewer bytes than the last one stays where it is',
+    edit(`${kernel}/blocks`, '    memory.copy(to, expectedAt, <usize>bytes)\n', ''),
+    'lsm/flush-kernel'
   )
 ]

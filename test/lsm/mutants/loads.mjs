@@ -223,5 +223,24 @@ export const loads = [
     'a choice of parameters is measured by the previous segment',
     edit('sharded-bloom/rebuild/segment-builder', 'isSame ? choice.hashedPairs : ', ''),
     'sharded-bloom/earlier-choice'
+  ),
+  mutant(
+    'keys of the id table keep the prefix of a run whose keys began elsewhere',
+    edit('docstore/bulk/entry-runs', '      if (keyEnds[i] !== at) aligned = 0\n', ''),
+    'docstore/bulk-load'
+  ),
+  mutant(
+    'an ordinal with one more digit than the one before begins with 0',
+    edit('docstore/store/ordinal-digits', 'digits[at] = zero + 1', 'digits[at] = zero'),
+    'docstore/bulk-load'
+  ),
+  mutant(
+    'a line that the scanner has not read may be any bytes',
+    edit(
+      'docstore/bulk/unit-lines',
+      "    if (!isUtf8(line)) throw new PetalError('FailedToParse', 'not valid UTF-8')\n",
+      ''
+    ),
+    'docstore/bulk-load'
   )
 ]
