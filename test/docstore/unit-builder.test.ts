@@ -1,7 +1,7 @@
 /** In units of mixed lines, each line is copied to the scanner a few times at most, and scanned once. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type LineKind, numbersFor } from '../../src/docstore/bulk/load-unit.ts'
+import { type BuiltUnit, type LineKind, numbersFor } from '../../src/docstore/bulk/load-unit.ts'
 import { buildUnit } from '../../src/docstore/bulk/unit-builder.ts'
 import { JsonRecord } from '../../src/docstore/documents/json-record.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
@@ -21,23 +21,39 @@ interface Work {
   readonly objects: number
 }
 
-async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Promise<Work> {
-  const lines = Array.from({ length: count }, (_, i) => Buffer.from(`${line(i)}\n`))
+/** Builds a unit of lines, each with its line feed. */
+async function unitOf(lines: readonly Uint8Array[], kind: LineKind): Promise<BuiltUnit | undefined> {
   const text = Buffer.concat(lines)
   const bytes = new Uint8Array(new SharedArrayBuffer(text.length))
   bytes.set(text)
-  const ends = new Uint32Array(new SharedArrayBuffer(4 * count))
+  const ends = new Uint32Array(new SharedArrayBuffer(4 * lines.length))
   let end = 0
   ends.set(lines.map(({ length }) => (end += length)))
   const fileSystem = new MemoryFileSystem()
   const store = new LsmLevel('/db', { fileSystem, partitionDepth: 1 })
   await store.open()
-  const ingest = await store.beginIngest()
-  const segments = { seedLo: 1, seedHi: 2, segmentDocuments: count, tuning: checkTuning({}) }
-  const area = (name: string): Buffer => Buffer.from(`!${name}!`)
-  const plan = { ingest: ingest.plan, segments, docs: area('docs'), ids: area('ids'), index: area('index') }
-  const numbers = numbersFor(text.length)
-  const firstNumber = ingest.takeNumbers(numbers)
+  try {
+    const ingest = await store.beginIngest()
+    const segments = { seedLo: 1, seedHi: 2, segmentDocuments: count, tuning: checkTuning({}) }
+    const area = (name: string): Buffer => Buffer.from(`!${name}!`)
+    const plan = { ingest: ingest.plan, segments, docs: area('docs'), ids: area('ids'), index: area('index') }
+    const numbers = numbersFor(text.length)
+    const request = {
+      plan,
+      unit: { kind, bytes, ends },
+      firstOrdinal: 0,
+      firstNumber: ingest.takeNumbers(numbers),
+      numbers
+    }
+    return await buildUnit(request, fileSystem, new EarlierChoices())
+  } finally {
+    await store.close()
+  }
+}
+
+async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Promise<Work> {
+  const lines = Array.from({ length: count }, (_, i) => Buffer.from(`${line(i)}\n`))
+  const textBytes = lines.reduce((sum, { length }) => sum + length, 0)
   let copied = 0
   let scans = 0
   let objects = 0
@@ -62,20 +78,13 @@ async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Pro
     return scanStaged.apply(this, given)
   }
   try {
-    const unit = { kind, bytes, ends }
-    const built = await buildUnit(
-      { plan, unit, firstOrdinal: 0, firstNumber, numbers },
-      fileSystem,
-      new EarlierChoices()
-    )
-    assert.is(built?.documents, count)
+    assert.is((await unitOf(lines, kind))?.documents, count)
   } finally {
     Object.assign(JsonRecord.prototype, { parse })
     Object.assign(ByteIngest.prototype, { stage })
     Object.assign(Scanner.prototype, { scan, scanStaged })
-    await store.close()
   }
-  return { copies: copied / text.length, scans: scans / count, objects: objects / count }
+  return { copies: copied / textBytes, scans: scans / count, objects: objects / count }
 }
 
 const tweet = (id: string, i: number, more = ''): string =>
@@ -136,6 +145,24 @@ test('lines that the scanner refuses are scanned once, and few others are copied
     const { copies, scans } = await workOf((i) => tweet(String(i), i, i % one === 0 ? long : ''))
     assert.ok(copies < 5, `one in ${one}: ${copies} copies`)
     assert.ok(scans < 1.01, `one in ${one}: ${scans} scans`)
+  }
+})
+
+test('a unit with a line that is not UTF-8 is not built, wherever it is and whoever reads it', async () => {
+  const forms: readonly ((i: number) => string)[] = [
+    (i) => tweet(String(i), i),
+    (i) => tweet(oid(i), i),
+    (i) => `{"i":${i}}`
+  ]
+  for (const form of forms) {
+    for (const at of [0, 1, 700, count - 1]) {
+      for (const wrong of ['"text":"\xc3("', '"te\xffxt":1', '"n":1\x80']) {
+        const lines = Array.from({ length: count }, (_, i) => Buffer.from(`${form(i)}\n`))
+        const good = lines[at]!.toString().trimEnd().slice(0, -1)
+        lines[at] = Buffer.concat([Buffer.from(`${good},`), Buffer.from(wrong, 'latin1'), Buffer.from('}\n')])
+        assert.is(await unitOf(lines, 'line'), undefined, `${form(at)} ${at} ${JSON.stringify(wrong)}`)
+      }
+    }
   }
 })
 

@@ -241,6 +241,6 @@ export const loads = [
       "    if (!isUtf8(line)) throw new PetalError('FailedToParse', 'not valid UTF-8')\n",
       ''
     ),
-    'docstore/bulk-load'
+    'docstore/unit-builder'
   )
 ]
