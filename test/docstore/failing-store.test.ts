@@ -79,6 +79,30 @@ test('a failed insertMany() stores a prefix of the documents', async () => {
   }
 })
 
+test('documents that wait for their turn while those before them fail are not inserted', () =>
+  withStore(async (db, store) => {
+    await db.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: `k${i}`, kept: true })))
+    const list = Array.from({ length: 4000 }, (_, i) => ({ _id: `n${i}`, n: i }))
+    let update: Promise<unknown> | undefined
+    function* source(): Generator<Document> {
+      for (const document of list) {
+        // The first are being written, and fail while the next wait for this.
+        if (document.n === 200) update = db.updateMany({ kept: true }, { $set: { more: 1 } }).catch(() => undefined)
+        yield document
+      }
+    }
+    store.delay = 50
+    failNext(store)
+    await rejects(db.insertMany(source()), 'StoreFailure')
+    assert.ok(update !== undefined)
+    await update
+    const found = (await db.find({ n: { $gte: 0 } }).toArray()).map(({ n }) => n)
+    assert.equal(
+      found,
+      Array.from({ length: found.length }, (_, i) => i)
+    )
+  }))
+
 test('a batch prepared while another one fails, fails too, and the ids of both are free', () =>
   withStore(async (db, store) => {
     failNext(store)

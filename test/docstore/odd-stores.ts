@@ -45,10 +45,12 @@ export class FailingLevel extends MemoryLevel {
   /** Number of batches that succeed before `failures` batches fail. */
   successes = Number.POSITIVE_INFINITY
   failures = Number.POSITIVE_INFINITY
+  /** Milliseconds that a batch takes. */
+  delay = 1
 
   async _batch(operations: unknown, options: unknown): Promise<void> {
     // Takes some time, like a disk.
-    await sleep(1)
+    await sleep(this.delay)
     if (this.successes-- <= 0 && this.failures-- > 0) throw new Error('no space left on device')
     await (MemoryLevel.prototype as unknown as Batching)._batch.call(this, operations, options)
   }
