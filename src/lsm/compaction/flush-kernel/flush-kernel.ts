@@ -16,7 +16,7 @@ import { crc32 } from 'node:zlib'
 import { type GrowingWasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
 import { copyShared } from '../../../model/copy-bytes.ts'
 import { filterBits } from '../../format/key-filter.ts'
-import { chunkBytes } from '../../format/lz4/lz4.ts'
+import { chunkBytes, maxCompressedBytes } from '../../format/lz4/lz4.ts'
 import type { TableWriteOptions } from '../../format/table-options.ts'
 import { entryWords } from '../../memtable/entry-list.ts'
 import type { ArenaChunk, MemtableSnapshot, TableJob } from '../job.ts'
@@ -32,8 +32,8 @@ const maxBytes = 96 << 20
 const slack = 64
 /** The output size at which build() returns outputFull, see assembly/index.ts. */
 const outputBytes = 0x40000
-/** By how much the compressed form of a chunk may exceed it, and what LZ4 may write beyond that. */
-const maxGrowth = Math.ceil(chunkBytes / 255) + 64
+/** By how much a block may exceed its entries while LZ4 writes it. */
+const maxGrowth = maxCompressedBytes - chunkBytes + slack
 const checksumBytes = 4
 /** Working memory next to memory handed out: enough for 100,000 small entries. */
 const workBytes = 16 << 20

@@ -27,7 +27,7 @@ const maxInputBytes = output - input - 32
 /** Chunk size: longer input is split into chunks. */
 export const chunkBytes = 0x40000
 /** Upper bound on the size of a compressed chunk. */
-const maxCompressedBytes = chunkBytes + Math.ceil(chunkBytes / 255) + 16
+export const maxCompressedBytes = chunkBytes + Math.ceil(chunkBytes / 255) + 16
 
 interface Lz4 {
   readonly functions: Lz4Functions

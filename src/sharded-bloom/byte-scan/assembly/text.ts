@@ -215,6 +215,7 @@ function hashUnits(node: usize, tag: u32, units: usize, length: u32): u64 {
   return finish(a, b, length)
 }
 
+/** REQUIRES: at least one unit. */
 function isAscii(units: usize, length: u32): bool {
   let all: u64 = 0
   let left = length

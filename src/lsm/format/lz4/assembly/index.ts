@@ -82,7 +82,8 @@ function writeLength(to: usize, rest: u32): usize {
 }
 
 /**
- * Compresses `length` bytes at INPUT to `target`, where there is room for the compressed form of any chunk.
+ * Compresses `length` bytes at INPUT to `target`, where there is room for the compressed form of any chunk and 32
+ * bytes.
  * @returns the compressed size, or 0 if it exceeds `limit`
  */
 export function compress(length: u32, limit: u32, target: usize): u32 {
