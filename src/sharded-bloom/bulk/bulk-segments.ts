@@ -37,7 +37,7 @@ export class BulkSegments {
   private constructor(parts: IndexParts, readStored: StoredDocuments, store: IndexStore, keeper: ChoiceKeeper) {
     this.#parts = parts
     this.#store = store
-    this.#builder = new SegmentBuilder({ ...parts.building, readStored }, undefined, keeper)
+    this.#builder = new SegmentBuilder({ ...parts.building, readStored }, { keeper })
   }
 
   /**

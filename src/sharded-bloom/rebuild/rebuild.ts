@@ -20,6 +20,7 @@ import { consecutive, encodeOffsets, maxSpan, ofOffsets } from '../segment/posit
 import { type SealedContext, SealedSegment } from '../segment/sealed-segment.ts'
 import { SegmentHandle } from '../segment/segment-handle.ts'
 import { encodeSegmentRecord, type SegmentRecord } from '../segment/segment-record.ts'
+import { buildSegment, type Following, type RebuiltSegment, type SegmentTask } from './build-segment.ts'
 import type { Leftovers } from './leftovers.ts'
 import { SegmentBuilder, type SegmentBuilding } from './segment-builder.ts'
 
@@ -40,11 +41,6 @@ export interface RebuildRange {
   readonly to: number
   /** Returns how many documents of the range are in no replaced segment; undefined when that is not known. */
   readonly others: (() => number) | undefined
-}
-
-interface BuiltSegment {
-  readonly record: SegmentRecord
-  readonly offsets: Uint32Array
 }
 
 export class Rebuild implements IndexRebuild {
@@ -77,41 +73,29 @@ export class Rebuild implements IndexRebuild {
     const to = Math.max(this.#range?.to ?? 0, last?.endOrdinal ?? 0)
     if (from >= to) return
     const total = this.#expected() ?? 0
-    const built: BuiltSegment[] = []
-    const builder = new SegmentBuilder(this.#context, last?.segment)
+    const built: RebuiltSegment[] = []
+    const builder = new SegmentBuilder(this.#context, { last: last?.segment })
     let documents = 0
+    let end = from
     try {
-      let end = from
-      let sliceStart = performance.now()
-      const finish = async (): Promise<void> => {
-        end = builder.lastOrdinal + 1
-        built.push(await this.#seal(builder))
+      for (let next: number | undefined = from; next !== undefined; ) {
+        const task = { number: await this.#takeNumber(), end, from: next, to, left: Math.max(1, total - documents) }
+        const segment: RebuiltSegment | undefined = await this.#build(builder, task, {
+          signal,
+          onProgress: (count) => onProgress?.({ documents: documents + count, total })
+        })
+        if (segment === undefined) break
+        built.push(segment)
+        documents += segment.record.documents
+        end = segment.record.firstOrdinal + segment.offsets.at(-1)! + 1
         onProgress?.({ documents, total })
+        next = segment.next
       }
-      for await (const run of this.#context.readStored(from, to)) {
-        for (const stored of run) {
-          const { ordinal } = stored
-          if (builder.isOpen && (builder.isFull || !builder.reaches(ordinal))) await finish()
-          if (!builder.isOpen) {
-            const left = Math.max(1, total - documents)
-            await builder.begin(ordinal - end < maxSpan ? end : ordinal, ordinal, to, left, signal)
-          }
-          builder.add(stored)
-          documents++
-          const slice = yieldIfDue(sliceStart)
-          if (slice instanceof Promise) {
-            sliceStart = await slice
-            throwIfAborted(signal)
-            onProgress?.({ documents, total })
-          }
-        }
-      }
-      if (builder.isOpen) await finish()
-      await this.#prepare(built, to, signal)
-      onProgress?.({ documents, total })
     } finally {
       builder.close()
     }
+    await this.#prepare(built, to, signal)
+    onProgress?.({ documents, total })
   }
 
   async publish(): Promise<void> {
@@ -164,15 +148,20 @@ export class Rebuild implements IndexRebuild {
     return this.#range.others && live + this.#range.others()
   }
 
-  async #seal(builder: SegmentBuilder): Promise<BuiltSegment> {
+  /** Returns a number for a segment's records, and lists it: see Leftovers. */
+  async #takeNumber(): Promise<number> {
     const number = this.#context.nextNumber()
     this.#numbers.push(number)
     await this.#context.leftovers.add(number)
-    return builder.seal(this.#store, number)
+    return number
+  }
+
+  #build(builder: SegmentBuilder, task: SegmentTask, following: Following): Promise<RebuiltSegment | undefined> {
+    return buildSegment(builder, this.#store, task, following)
   }
 
   /** Does everything but the exchange, so that publish() is short. */
-  async #prepare(built: readonly BuiltSegment[], to: number, signal: AbortSignal | undefined): Promise<void> {
+  async #prepare(built: readonly RebuiltSegment[], to: number, signal: AbortSignal | undefined): Promise<void> {
     const { sealed, geometry } = this.#context
     let sliceStart = performance.now()
     for (const [i, { record: sealedRecord, offsets }] of built.entries()) {

@@ -12,6 +12,7 @@ import type { SeedOf } from '../byte-scan/scanner-paths.ts'
 import { StoredIngest } from '../byte-scan/stored-ingest.ts'
 import type { IndexStore } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
+import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { Geometry } from '../segment/geometry.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
 import { maxSpan } from '../segment/position-map.ts'
@@ -53,10 +54,22 @@ const minKept = 16_384
 /** Documents per measurement of the rows' density. */
 const densityWindow = 1024
 
+/** What is known of segments built before. */
+export interface EarlierSegments {
+  /** The segment before: its parameters are used if the sample is too small. */
+  readonly last?: Segment | undefined
+  /** Columns to be kept; default those of `last`. */
+  readonly columns?: readonly ColumnSpec[] | undefined
+  /**
+   * Keeps a choice that is reused while it fits; without it, every segment's parameters are chosen for its own
+   * documents.
+   */
+  readonly keeper?: ChoiceKeeper | undefined
+}
+
 export class SegmentBuilder {
   readonly #building: SegmentBuilding
-  readonly #previous: Segment | undefined
-  readonly #keeper: ChoiceKeeper | undefined
+  readonly #earlier: EarlierSegments
   readonly #byteIngest: ByteIngest | undefined
   readonly #ingest: StoredIngest
   #segment: OpenSegment | undefined
@@ -66,18 +79,17 @@ export class SegmentBuilder {
   #isClosed = false
   #windowStart = { documents: 0, hashedPairs: 0 }
 
-  /**
-   * @param previous its parameters are used if the sample is too small, and its columns are kept
-   * @param keeper keeps a choice that is reused while it fits; without it, every segment's parameters are chosen for
-   *   its own documents
-   */
-  constructor(building: SegmentBuilding, previous: Segment | undefined, keeper?: ChoiceKeeper) {
+  constructor(building: SegmentBuilding, earlier: EarlierSegments = {}) {
     this.#building = building
-    this.#previous = previous
-    this.#keeper = keeper
+    this.#earlier = earlier
     const { scannerSeed } = building
     this.#byteIngest = scannerSeed && new ByteIngest(scannerSeed)
     this.#ingest = new StoredIngest(building.flatten, this.#byteIngest)
+  }
+
+  /** Reads the documents of an ordinal range, in runs. */
+  readStored(from: number, to: number): AsyncIterable<readonly StoredDocument[]> {
+    return this.#building.readStored(from, to)
   }
 
   get isOpen(): boolean {
@@ -201,10 +213,11 @@ export class SegmentBuilder {
    */
   #keep({ documents, hashedPairs }: OpenSegment): void {
     const parameters = this.#parameters
-    if (this.#keeper === undefined || parameters === undefined || documents < minKept) return
-    const { choice } = this.#keeper
+    const { keeper } = this.#earlier
+    if (keeper === undefined || parameters === undefined || documents < minKept) return
+    const { choice } = keeper
     const isSame = choice?.parameters.privatePairs === parameters.privatePairs
-    this.#keeper.choice = { parameters, hashedPairs: isSame ? choice.hashedPairs : hashedPairs / documents }
+    keeper.choice = { parameters, hashedPairs: isSame ? choice.hashedPairs : hashedPairs / documents }
   }
 
   /** Returns the keeper's parameters, if they fit. */
@@ -214,7 +227,7 @@ export class SegmentBuilder {
     documents: number,
     signal: AbortSignal | undefined
   ): Promise<SegmentParameters | undefined> {
-    const choice = this.#keeper?.choice
+    const choice = this.#earlier.keeper?.choice
     if (choice === undefined) return undefined
     const sampler = await this.#sample(from, to, documents, documentsPerCheck, signal)
     try {
@@ -242,11 +255,11 @@ export class SegmentBuilder {
 
   async #parametersOf(sampler: Sampler): Promise<SegmentParameters> {
     const { geometry, tuning } = this.#building
-    const previous = this.#previous
+    const { last, columns = last?.columnSpecs } = this.#earlier
     if (sampler.size >= minSample) {
-      return chooseParametersInSlices(sampler, tuning(), geometry.segmentDocuments, previous)
+      return chooseParametersInSlices(sampler, tuning(), geometry.segmentDocuments, columns)
     }
-    return previous === undefined ? initialParameters(tuning()) : parametersAfter(previous, tuning())
+    return last === undefined ? initialParameters(tuning()) : parametersAfter(last, tuning())
   }
 
   /** Samples documents by adding them to a temporary segment with general parameters. */

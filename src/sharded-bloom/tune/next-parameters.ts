@@ -96,12 +96,12 @@ export class NextParameters {
     this.#chosen = undefined
     if (chosen?.tuning === tuning) return chosen.parameters
     return this.hasSample
-      ? chooseParameters(this.#sampler, tuning, this.#segmentDocuments, previous)
+      ? chooseParameters(this.#sampler, tuning, this.#segmentDocuments, previous.columnSpecs)
       : parametersAfter(previous, tuning)
   }
 
   /** Chooses from the current sample, in slices. REQUIRES: nothing is observed meanwhile. */
   choose(earlier: Segment, tuning = this.#tuning()): Promise<SegmentParameters> {
-    return chooseParametersInSlices(this.#sampler, tuning, this.#segmentDocuments, earlier)
+    return chooseParametersInSlices(this.#sampler, tuning, this.#segmentDocuments, earlier.columnSpecs)
   }
 }

@@ -9,6 +9,7 @@ import { invalidOption } from '../../model/invalid-option.ts'
 import { runInSlices, runSteps } from '../../model/time-slice.ts'
 import { Tag } from '../pairs/pair-tags.ts'
 import { columnSteps, type RangeCodes } from '../ranges/choose-columns.ts'
+import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { HashedPair } from '../segment/private-table.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import { maxFingerprintBits, minFingerprintBits } from '../segment/tail/limits.ts'
@@ -107,13 +108,13 @@ export function initialParameters(choices: TuningChoices): SegmentParameters {
 /**
  * Returns parameters for documents like those of the sample.
  * @param segmentDocuments M
- * @param earlier the preceding segment
+ * @param earlier columns of the preceding segment
  */
 export function chooseParameters(
   sampler: Sampler,
   choices: TuningChoices,
   segmentDocuments: number,
-  earlier?: Segment
+  earlier?: readonly ColumnSpec[]
 ): SegmentParameters {
   return runSteps(parameterSteps(sampler, choices, segmentDocuments, earlier))
 }
@@ -123,7 +124,7 @@ export function chooseParametersInSlices(
   sampler: Sampler,
   choices: TuningChoices,
   segmentDocuments: number,
-  earlier?: Segment
+  earlier?: readonly ColumnSpec[]
 ): Promise<SegmentParameters> {
   return runInSlices(parameterSteps(sampler, choices, segmentDocuments, earlier))
 }
@@ -133,7 +134,7 @@ function* parameterSteps(
   sampler: Sampler,
   choices: TuningChoices,
   segmentDocuments: number,
-  earlier: Segment | undefined
+  earlier: readonly ColumnSpec[] | undefined
 ): Generator<void, SegmentParameters> {
   const options = checkTuning(choices)
   // Fewer than four occurrences say nothing about frequency.
@@ -144,7 +145,7 @@ function* parameterSteps(
   yield
   const tail = chooseTail(options, perDocument, segmentDocuments)
   yield
-  const columns = yield* columnSteps(sampler, options.rangeCodes, earlier?.columnSpecs)
+  const columns = yield* columnSteps(sampler, options.rangeCodes, earlier)
   return {
     ...tail,
     privatePairs: privatePairs.map(({ path, tag, key, lo, hi }) => ({ path, tag, key, lo, hi })),
