@@ -18,6 +18,9 @@ export interface Pace {
   waitFor<T>(waiting: Promise<T>): Promise<T>
 }
 
+/** For a job that has its thread to itself. */
+export const unpaced: Pace = { yieldIfDue: () => undefined, waitFor: (waiting) => waiting }
+
 interface Job {
   readonly isFlush: boolean
   /** Ascends in order of arrival. */

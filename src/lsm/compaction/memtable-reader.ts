@@ -19,10 +19,14 @@ export class MemtableReader {
   /** A cursor over all entries; valid until close(). */
   readonly cursor: Cursor
   readonly #arena: Arena
+  readonly #entries: EntryList
+  readonly #runs: readonly Uint32Array[]
 
-  private constructor(cursor: Cursor, arena: Arena) {
-    this.cursor = cursor
+  private constructor(arena: Arena, entries: EntryList, runs: readonly Uint32Array[]) {
     this.#arena = arena
+    this.#entries = entries
+    this.#runs = runs
+    this.cursor = this.newCursor()
   }
 
   /** @throws LEVEL_ABORTED if the job was cancelled */
@@ -34,7 +38,12 @@ export class MemtableReader {
       const pause = pace.yieldIfDue()
       if (pause !== undefined) await pause
     }
-    return new MemtableReader(mergeCursors(runs.current().map((run) => new RunCursor(entries, run))), arena)
+    return new MemtableReader(arena, entries, runs.current())
+  }
+
+  /** Another such cursor. */
+  newCursor(): Cursor {
+    return mergeCursors(this.#runs.map((run) => new RunCursor(this.#entries, run)))
   }
 
   /** May be called twice. */

@@ -4,11 +4,10 @@
  * Invariant: until release(), the memtables' arenas are not reused and the version's files are not removed.
  */
 import { level0Runs } from '../compaction/level0-runs.ts'
-import { ReadSpace } from '../format/block-source.ts'
 import type { Cursor } from '../format/cursor.ts'
 import type { Found } from '../format/found.ts'
-import { LevelCursor } from '../read/level-cursor.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
+import { pinningCursor } from '../read/pinning-cursor.ts'
 import { everything, type Range } from '../read/range.ts'
 import type { CursorOptions, ReadView } from '../read/read-view.ts'
 import { tablesWithin } from '../version/level.ts'
@@ -24,7 +23,6 @@ export class EngineReadView implements ReadView, Places {
   readonly version: Version
   readonly tables: TableCache
   readonly #onRelease: () => void
-  readonly #unpin: (() => void)[] = []
   /** Tables that prepareSlice() has not examined yet. */
   #unopened: TableMeta[] | undefined
   #isReleased = false
@@ -41,7 +39,7 @@ export class EngineReadView implements ReadView, Places {
 
   prepareSlice(range: Range, isReverse: boolean): boolean {
     if (this.buffers.some(({ memtable }) => memtable.sortSlice())) return true
-    this.#unopened ??= this.#runs(range).map((run) => (isReverse ? run.at(-1) : run[0])!)
+    this.#unopened ??= this.runs(range).map((run) => (isReverse ? run.at(-1) : run[0])!)
     for (let table = this.#unopened.pop(); table !== undefined; table = this.#unopened.pop()) {
       if (this.tables.isOpen(table)) continue
       try {
@@ -57,7 +55,7 @@ export class EngineReadView implements ReadView, Places {
   cursor(options: CursorOptions, range = everything): Cursor {
     const cursors: Cursor[] = []
     for (const { memtable } of this.buffers) if (!memtable.isEmpty) cursors.push(memtable.cursor())
-    for (const run of this.#runs(range)) cursors.push(this.#runCursor(run, options))
+    for (const run of this.runs(range)) cursors.push(pinningCursor(run, this.tables, options))
     return mergeCursors(cursors)
   }
 
@@ -69,16 +67,15 @@ export class EngineReadView implements ReadView, Places {
   release(): void {
     if (this.#isReleased) return
     this.#isReleased = true
-    for (const unpin of this.#unpin) unpin()
     this.version.release()
     for (const buffer of this.buffers) buffer.release()
     this.#onRelease()
   }
 
   /**
-   * The tables of each sorted run that may hold keys of the range; runs without any are left out. No other is opened.
+   * The tables of each sorted run that may hold keys of the range; runs without any are left out.
    */
-  #runs(range: Range): (readonly TableMeta[])[] {
+  runs(range: Range): (readonly TableMeta[])[] {
     const [, ...levels] = this.version.levels
     const young = this.version
       .overlapping(0, range.start, range.end)
@@ -86,23 +83,5 @@ export class EngineReadView implements ReadView, Places {
     return [...level0Runs(young), ...levels.map((level) => tablesWithin(level, range))].filter(
       ({ length }) => length > 0
     )
-  }
-
-  /** Opens the tables of a sorted run one after another, keeping the current one pinned. */
-  #runCursor(run: readonly TableMeta[], { fillCache, reusesMemory }: CursorOptions): Cursor {
-    const space = reusesMemory ? new ReadSpace() : undefined
-    let pinned: number | undefined
-    const unpin = (): void => {
-      if (pinned !== undefined) this.tables.unpin(pinned)
-      pinned = undefined
-    }
-    this.#unpin.push(unpin)
-    return new LevelCursor(run, (table) => {
-      unpin()
-      const opened = this.tables.pin(table)
-      pinned = table.number
-      // Readahead yields bytes of the reader's own: users must not get the cache's.
-      return opened.cursor({ fillCache, readahead: true, space })
-    })
   }
 }

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { copyShared } from '../../model/copy-bytes.ts'
 import { kernelMemory } from '../compaction/flush-kernel/flush-kernel.ts'
 import type { TableJob, TableJobResult } from '../compaction/job.ts'
-import type { Pace } from '../compaction/job-queue.ts'
+import { unpaced } from '../compaction/job-queue.ts'
 import { runTableJob } from '../compaction/run-table-job.ts'
 import { notSupported } from '../errors.ts'
 import { EntryKind, EntryRecord } from '../format/entry.ts'
@@ -40,9 +40,6 @@ const nothing: Buffer = Buffer.alloc(0)
  */
 const longLoop = 16
 const longSet = 2048
-
-/** The job has the thread to itself. */
-const unpaced: Pace = { yieldIfDue: () => undefined, waitFor: (waiting) => waiting }
 
 /** A run of entries. `values` may have gaps between the values, which are copied as well. */
 export interface EntryRun {

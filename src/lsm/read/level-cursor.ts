@@ -13,14 +13,19 @@ const nothing = new Uint8Array(0)
 export class LevelCursor implements Cursor {
   readonly #tables: readonly TableMeta[]
   readonly #openTable: (table: TableMeta) => Cursor
+  readonly #onClosed: (() => void) | undefined
   /** Index of the open table; out of range if none is. */
   #index = -1
   #table: Cursor | undefined
 
-  /** @param openTable returns a cursor over a table; it is closed when the level moves on to the next */
-  constructor(tables: readonly TableMeta[], openTable: (table: TableMeta) => Cursor) {
+  /**
+   * @param openTable returns a cursor over a table; it is closed when the level moves on to the next
+   * @param onClosed called when it has been closed
+   */
+  constructor(tables: readonly TableMeta[], openTable: (table: TableMeta) => Cursor, onClosed?: () => void) {
     this.#tables = tables
     this.#openTable = openTable
+    this.#onClosed = onClosed
   }
 
   get isValid(): boolean {
@@ -109,6 +114,7 @@ export class LevelCursor implements Cursor {
     this.#table?.close()
     this.#table = undefined
     this.#index = -1
+    this.#onClosed?.()
   }
 
   /** Index of the first table with a key ≥ target, or the number of tables. */

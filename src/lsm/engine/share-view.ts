@@ -1,0 +1,24 @@
+/** Lets another thread read the store as it is now: see thread-view/. */
+import { withOwnedKeys } from '../compaction/job-message.ts'
+import type { Range } from '../read/range.ts'
+import type { ViewData } from '../thread-view/view-data.ts'
+import type { Engine } from './engine.ts'
+
+export interface SharedView {
+  readonly data: ViewData
+  /** REQUIRES: no thread reads it any more. */
+  release(): void
+}
+
+/** @param range the keys needed */
+export function shareView(engine: Engine, range: Range): SharedView {
+  const view = engine.view()
+  const memtables = view.buffers.map(({ memtable }) => memtable).filter(({ isEmpty }) => !isEmpty)
+  const data: ViewData = {
+    directory: engine.directory,
+    sequence: view.sequence,
+    memtables: memtables.map((memtable) => ({ ...memtable.snapshot(), pairs: undefined })),
+    runs: view.runs(range).map((run) => run.map(withOwnedKeys))
+  }
+  return { data, release: () => view.release() }
+}

@@ -1,0 +1,27 @@
+/** A cursor over a sorted run of tables that keeps its current table, and no other, pinned in the cache of tables. */
+import { ReadSpace } from '../format/block-source.ts'
+import type { Cursor } from '../format/cursor.ts'
+import type { TableCache } from '../version/table-cache.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import { LevelCursor } from './level-cursor.ts'
+import type { CursorOptions } from './read-view.ts'
+
+export function pinningCursor(
+  run: readonly TableMeta[],
+  tables: TableCache,
+  { fillCache, reusesMemory }: CursorOptions
+): Cursor {
+  const space = reusesMemory ? new ReadSpace() : undefined
+  let pinned: number | undefined
+  const open = (table: TableMeta): Cursor => {
+    const opened = tables.pin(table)
+    pinned = table.number
+    // Readahead yields bytes of the reader's own: users must not get the cache's.
+    return opened.cursor({ fillCache, readahead: true, space })
+  }
+  const unpin = (): void => {
+    if (pinned !== undefined) tables.unpin(pinned)
+    pinned = undefined
+  }
+  return new LevelCursor(run, open, unpin)
+}
