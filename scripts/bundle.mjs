@@ -29,7 +29,7 @@ const threads = {
   worker: source('lsm/compaction/worker.ts'),
   'json-extractor': source('lsm/value/json-extractor.ts'),
   'pair-extractor': source('docstore/store/pair-extractor.ts'),
-  'load-thread': source('docstore/bulk/load-thread.ts')
+  'build-thread': source('docstore/threads/build-thread.ts')
 }
 
 const typescript = {

@@ -30,7 +30,7 @@ const threads = [
   'src/lsm/compaction/worker.ts',
   'src/lsm/value/json-extractor.ts',
   'src/docstore/store/pair-extractor.ts',
-  'src/docstore/bulk/load-thread.ts'
+  'src/docstore/threads/build-thread.ts'
 ]
 
 const common = {

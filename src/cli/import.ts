@@ -1,5 +1,5 @@
 /** `petaldb import`: imports the JSON documents of a file into a collection, in bounded memory whatever the file. */
-import { maxThreads } from '../docstore/bulk/threads-option.ts'
+import { maxThreads } from '../docstore/threads/threads-option.ts'
 import { AbortedError, BadLine, type Collection, type ImportOptions } from '../index.ts'
 import { command } from './command.ts'
 import { openToWrite } from './database.ts'

@@ -8,6 +8,7 @@ import { knownRebuildOptions, type RebuildOptions, type RebuildResult } from './
 import { knownTuneOptions, type TuneOptions, tuneCollection } from './jobs/tune.ts'
 import { noIndex } from './open-index.ts'
 import { assertOptions } from './option-checks.ts'
+import { checkThreads } from './threads/threads-option.ts'
 
 /** The index of a collection over all pairs of its documents, as `collection.index`. */
 export interface CollectionIndex {
@@ -55,6 +56,7 @@ export function collectionIndex(collections: Collections, name: string): Collect
     },
     rebuild: async (options = {}) => {
       assertOptions('index.rebuild', options, knownRebuildOptions)
+      checkThreads(options)
       if ((await collections.openForRead(name)) === undefined) throw noCollection(name)
       // The write returns before the rebuild is done: close() aborts a rebuild instead of waiting for it.
       const { done } = await collections.write(name, async (writable) => ({ done: writable.rebuildIndex(options) }))

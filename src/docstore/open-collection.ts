@@ -2,6 +2,7 @@
 import { yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
+import type { RemoteBuilder } from '../sharded-bloom/rebuild/remote-builder.ts'
 import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
 import { decodeRecord } from './documents/record.ts'
 import type { ReversibleOption } from './ids/ids-option.ts'
@@ -9,7 +10,7 @@ import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import { sweepExpired } from './indexes/expired.ts'
 import { AutoRebuild, type AutoRebuildStats, neverRebuilt } from './jobs/auto-rebuild.ts'
 import { Expiry, type ExpiryStats, neverSwept } from './jobs/expiry.ts'
-import { RebuildJob, type RebuildOptions, type RebuildResult } from './jobs/rebuild-job.ts'
+import { RebuildJob, type RebuildOptions, type RebuildResult, type RebuildTarget } from './jobs/rebuild-job.ts'
 import type { AutoRebuildOptions } from './options.ts'
 import { ReadView } from './read/read-view.ts'
 import type { CollectionStore } from './store/collection-store.ts'
@@ -172,7 +173,12 @@ export class OpenCollection {
   }
 
   rebuildIndex(options: RebuildOptions): Promise<RebuildResult> {
-    return this.#rebuildJob.run(this.index, this.writer, () => this.committer.limit, options)
+    return this.#rebuildJob.run(this.#rebuildTarget, options)
+  }
+
+  get #rebuildTarget(): RebuildTarget {
+    const { index, writer, store, committer } = this
+    return { index, writer, limit: () => committer.limit, remote: () => remoteBuilder(store) }
   }
 
   /** Waits for writes, aborts all reads, and leaves nothing to recover at the next open. */
@@ -213,11 +219,18 @@ export class OpenCollection {
       {
         stats: () => index.stats(),
         segmentDocuments: tuning.segmentDocuments,
-        rebuild: () => this.#rebuildJob.runAutomatically(index, this.writer, () => this.committer.limit)
+        rebuild: () => this.#rebuildJob.runAutomatically(this.#rebuildTarget)
       },
       options
     )
     this.committer.onDeletions = (count) => watched.noteDeletions(count)
     return watched
   }
+}
+
+/** Imported lazily because it needs Node's worker threads. */
+function remoteBuilder(store: CollectionStore): Promise<RemoteBuilder> | undefined {
+  const { beginIngest } = store
+  if (beginIngest === undefined || store.ids !== undefined) return undefined
+  return import('./rebuild/remote-segments.ts').then(({ RemoteSegments }) => new RemoteSegments(store, beginIngest))
 }

@@ -18,6 +18,7 @@ import type { AcceptedForm, JsonForm } from './byte-scan/json-form.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
 import type { ColumnOrder } from './ranges/column-order.ts'
+import type { RemoteBuilder } from './rebuild/remote-builder.ts'
 import type { StoredSource } from './stored-source.ts'
 import type { StoredChoice } from './tune/stored-choice.ts'
 import type { TuningOptions } from './tune/tuning.ts'
@@ -157,9 +158,10 @@ export interface DocumentIndex {
    * Begins a rebuild of all segments: dead documents are left out, small segments merged, parameters chosen anew.
    * REQUIRES: every added ordinal below `limit` is committed, and nobody writes until it resolves. Missing on an index
    * without segments.
+   * @param remote builds segments in another thread, where that is possible
    * @throws PetalError IllegalOperation while a rebuild is running
    */
-  beginRebuild?(limit: number): Promise<IndexRebuild>
+  beginRebuild?(limit: number, remote?: RemoteBuilder): Promise<IndexRebuild>
 
   /** The options that parameters are chosen by; missing on an index without parameters. */
   readonly tuning?: IndexTuning

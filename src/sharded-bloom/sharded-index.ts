@@ -12,6 +12,7 @@ import { PetalError } from '../model/errors.ts'
 import { nextTurn, yieldIfDue, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { Adoption } from './bulk/adoption.ts'
+import type { SegmentPlan } from './bulk/bulk-plan.ts'
 import type { AcceptedForm, JsonForm } from './byte-scan/json-form.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type {
@@ -26,8 +27,9 @@ import type {
 import { IndexParts } from './index-parts.ts'
 import { hasSegments, loadSegments, markedDead } from './loading.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
-import type { RebuildRange } from './rebuild/rebuild.ts'
+import type { RebuildRange, RemoteBuilding } from './rebuild/rebuild.ts'
 import { Rebuilds } from './rebuild/rebuilds.ts'
+import type { RemoteBuilder } from './rebuild/remote-builder.ts'
 import { CheckedStore } from './records/checked-store.ts'
 import { HeaderRecord } from './records/header-record.ts'
 import { decodeHeader, type IndexHeader } from './records/index-header.ts'
@@ -201,8 +203,17 @@ export class ShardedIndex implements DocumentIndex {
     this.#tuning = checkTuning(withChoice(this.#options, choice))
   }
 
-  /** @param range ordinals to rebuild, default all */
-  async beginRebuild(limit: number, range?: RebuildRange): Promise<IndexRebuild> {
+  async beginRebuild(limit: number, remote?: RemoteBuilder): Promise<IndexRebuild> {
+    const plan = (): SegmentPlan | undefined => this.bulk.plan()
+    return this.#beginRebuild(limit, remote && plan() && { builder: remote, plan: () => plan()! })
+  }
+
+  /** As beginRebuild(), for a range of ordinals. */
+  beginRebuildOf(range: RebuildRange, limit: number): Promise<IndexRebuild> {
+    return this.#beginRebuild(limit, undefined, range)
+  }
+
+  async #beginRebuild(limit: number, remote: RemoteBuilding | undefined, range?: RebuildRange): Promise<IndexRebuild> {
     this.#rebuilds.assertNone()
     const { maintenance, building } = this.#parts!
     await maintenance.prepare()
@@ -211,7 +222,7 @@ export class ShardedIndex implements DocumentIndex {
       last.isClosed = true
       await maintenance.run(limit)
     }
-    return this.#rebuilds.begin(building, range)
+    return this.#rebuilds.begin({ ...building, remote }, range)
   }
 
   stats(): IndexStats {

@@ -3,8 +3,6 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { EntryKind, EntryRecord } from '../../src/lsm/format/entry.ts'
 import { Found } from '../../src/lsm/format/found.ts'
-import { Arena } from '../../src/lsm/memtable/arena.ts'
-import { Memtable } from '../../src/lsm/memtable/memtable.ts'
 import { seedOfRun } from '../support/values.ts'
 import { allOf, assertSameWalk, compareEntries, keys, operations, steps } from './cursor-cases.ts'
 import { FilledMemtable } from './memtable-filling.ts'
@@ -120,19 +118,6 @@ test('a memtable counts entries, keys, tombstones and bytes, and knows its seque
   assert.ok(memtable.bytes >= 5)
   assert.ok(memtable.memoryBytes >= memtable.bytes)
   assert.is(allOf(memtable.cursor())[0]?.sequence, 2 ** 50 + 1)
-})
-
-test('hasKeysIn() tells whether there are keys in a range, both ends included', () => {
-  const filled = new FilledMemtable()
-  for (const key of ['b', 'd']) filled.put(key, '')
-  const has = (smallest: string, largest: string) =>
-    filled.memtable.hasKeysIn(Buffer.from(smallest), Buffer.from(largest))
-  assert.ok(has('a', 'b'))
-  assert.ok(has('b', 'b'))
-  assert.ok(has('d', 'z'))
-  assert.not.ok(has('c', 'c'))
-  assert.not.ok(has('e', 'z'))
-  assert.not.ok(new Memtable(new Arena()).hasKeysIn(Buffer.from(''), Buffer.from('z')))
 })
 
 test('a cursor opened after every write sees all entries, however many sorted runs there are', () => {

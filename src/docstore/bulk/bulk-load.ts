@@ -18,9 +18,9 @@ import type { SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
 import { maxLineBytes } from '../import/read-line.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { compareBytes } from '../store/layout.ts'
+import { buildInThread } from '../threads/build-threads.ts'
 import { LoadBackoff } from './load-backoff.ts'
-import { buildInThread } from './load-threads.ts'
-import { type BuiltUnit, type LineKind, type LoadPlan, type LoadReply, type LoadUnit, numbersFor } from './load-unit.ts'
+import { type BuiltUnit, type LineKind, type LoadPlan, type LoadUnit, numbersFor } from './load-unit.ts'
 import { UnitCollector } from './unit-collector.ts'
 import { releaseUnitMemory } from './unit-memory.ts'
 import { UnitSizes } from './unit-sizes.ts'
@@ -29,8 +29,6 @@ import { UnitSizes } from './unit-sizes.ts'
 const maxUnitBytes = 128 << 20
 /** A source that takes longer than this per unit is slower than a single thread, and lines should not wait. */
 const unitMilliseconds = 2000
-
-const nothingBuilt: LoadReply = { built: undefined }
 
 /** Provided by the import. */
 export interface LoadHost {
@@ -44,7 +42,7 @@ interface PendingUnit {
   readonly firstOrdinal: number
   readonly unit: LoadUnit
   /** Resolves when the thread has replied or died. */
-  readonly reply: Promise<LoadReply>
+  readonly reply: Promise<BuiltUnit | undefined>
 }
 
 export class BulkLoad {
@@ -165,7 +163,7 @@ export class BulkLoad {
    */
   async close(isCommitted: boolean): Promise<void> {
     for (const { reply, unit } of this.#pendingUnits.splice(0)) {
-      await this.#discard((await reply).built)
+      await this.#discard(await reply)
       releaseUnitMemory(unit.bytes.buffer)
     }
     if (isCommitted) this.#reclaimMemory()
@@ -205,10 +203,10 @@ export class BulkLoad {
     const ingest = this.#ingest
     const numbers = numbersFor(unit.bytes.length)
     const firstNumber = ingest.takeNumbers(numbers)
-    const plan = this.#planOf(ingest)
-    const reply = buildInThread({ plan, unit, firstOrdinal, firstNumber, numbers }).catch(async () => {
+    const request = { plan: this.#planOf(ingest), unit, firstOrdinal, firstNumber, numbers }
+    const reply = buildInThread('unit', request).catch(async () => {
       await ingest.discardNumbers(firstNumber, numbers)
-      return nothingBuilt
+      return undefined
     })
     this.#pendingUnits.push({ firstOrdinal, unit, reply })
     if (this.#pendingUnits.length > this.#threads) await this.#publishFirst()
@@ -223,7 +221,7 @@ export class BulkLoad {
   /** Publishes the first unit; if that fails, imports everything collected the ordinary way. */
   async #publishFirst(): Promise<void> {
     const { firstOrdinal, unit, reply } = this.#pendingUnits.shift()!
-    const { built } = await reply
+    const built = await reply
     if (built !== undefined && (await this.#publish(firstOrdinal, built))) {
       releaseUnitMemory(unit.bytes.buffer)
       this.#host.published(unit.ends.length, built.documents)
@@ -281,7 +279,7 @@ export class BulkLoad {
     this.#giveUp()
     if (refused !== undefined) await this.#insertNormally(refused)
     for (let next = this.#pendingUnits.shift(); next !== undefined; next = this.#pendingUnits.shift()) {
-      await this.#discard((await next.reply).built)
+      await this.#discard(await next.reply)
       await this.#insertNormally(next.unit)
     }
     await this.#insertNormally(this.#collector.unit())

@@ -41,11 +41,6 @@ export interface LoadRequest {
   readonly numbers: number
 }
 
-export interface LoadReply {
-  /** undefined if the lines have to be imported individually, which then reports what is wrong with them. */
-  readonly built: BuiltUnit | undefined
-}
-
 /** Tables with everything to be stored of a unit, on disk but not referenced yet. */
 export interface BuiltUnit {
   readonly tables: readonly TableMeta[]

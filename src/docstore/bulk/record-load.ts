@@ -5,8 +5,8 @@ import { RecordArena } from '../documents/record-arena.ts'
 import { RecordEncoder } from '../documents/record-encoder.ts'
 import { storedForm } from '../documents/stored-form.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import { defaultThreads } from '../threads/default-threads.ts'
 import { BulkLoad, type LoadHost } from './bulk-load.ts'
-import { defaultThreads } from './default-threads.ts'
 import { unitRecords } from './unit-records.ts'
 
 /**

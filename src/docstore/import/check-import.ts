@@ -1,9 +1,9 @@
 /** Options of importLines(), checked before the collection is created or any Node-only code is loaded. */
 import { PetalError } from '../../model/errors.ts'
 import { describeType } from '../../model/types.ts'
-import { checkThreads, knownThreads, type ThreadsOption } from '../bulk/threads-option.ts'
 import type { Known } from '../known-options.ts'
 import { assertBoolean, assertOptions, assertWholeNumber } from '../option-checks.ts'
+import { checkThreads, knownThreads, type ThreadsOption } from '../threads/threads-option.ts'
 import type { ImportResult } from './import-run.ts'
 import type { BadLine } from './read-line.ts'
 

@@ -8,9 +8,9 @@
  */
 import { AbortedError } from '../../model/errors.ts'
 import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
-import { defaultThreads } from '../bulk/default-threads.ts'
 import type { CloseSignal } from '../close-signal.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import { defaultThreads } from '../threads/default-threads.ts'
 import { withIdlePause } from '../write/idle-source.ts'
 import { SourceEnd } from '../write/source-end.ts'
 import { type ImportOptions, notBytes } from './check-import.ts'

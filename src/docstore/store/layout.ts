@@ -92,6 +92,11 @@ export function writeOrdinal(key: Uint8Array, at: number, ordinal: number): Uint
   return key
 }
 
+/** Returns the area with this prefix. */
+export function areaOf(prefix: Uint8Array): Area {
+  return new Area(new TextDecoder().decode(prefix.subarray(1, -1)))
+}
+
 /** Compares bytewise, in the order of the store: −1, 0 or 1. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length)

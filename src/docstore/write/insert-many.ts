@@ -4,12 +4,12 @@
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { type Document, describeType } from '../../model/types.ts'
-import { checkThreads, knownThreads, type ThreadsOption } from '../bulk/threads-option.ts'
 import type { CloseSignal } from '../close-signal.ts'
 import type { Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean, assertOptions } from '../option-checks.ts'
 import type { InsertManyResult } from '../results.ts'
+import { checkThreads, knownThreads, type ThreadsOption } from '../threads/threads-option.ts'
 import { withIdlePause } from './idle-source.ts'
 import { InsertManyRun } from './insert-many-run.ts'
 import { SourceEnd } from './source-end.ts'

@@ -1,6 +1,8 @@
 /** Deletes the keys of a range that are visible when the call begins. */
+import { rangeOf } from '../read/range.ts'
 import { RangeScan, type ScanOptions } from '../read/range-scan.ts'
 import { deleteKeys } from './delete-keys.ts'
+import { type ClearStart, dropAtOnce } from './drop-at-once.ts'
 import { dropRange } from './drop-range.ts'
 import type { Engine } from './engine.ts'
 import type { Moment } from './snapshots.ts'
@@ -15,10 +17,15 @@ import { unchangedSince } from './unchanged-since.ts'
 export async function clearRange(engine: Engine, options: ScanOptions, at: Moment | undefined): Promise<void> {
   const { limit = -1 } = options
   const view = engine.view(at)
-  if (at !== undefined) return deleteKeys(engine, new RangeScan(view, options), { limit })
-  const scan = new RangeScan(view, options)
+  // Only keys are needed, which are copied.
+  const scan = new RangeScan(view, options, true)
+  if (at !== undefined) return deleteKeys(engine, scan, { limit })
+  const { counters } = engine
+  const { ingestedTables } = counters
+  const start: ClearStart = { view, isOvertaken: () => counters.ingestedTables > ingestedTables }
+  const range = rangeOf(options)
   try {
-    if (limit < 0 && (await dropRange(engine, options))) return
+    if (limit < 0 && ((await dropAtOnce(engine, range, start)) || (await dropRange(engine, range, start)))) return
     await deleteKeys(engine, scan, { limit, wanted: unchangedSince(engine, view.sequence) })
   } finally {
     scan.close()

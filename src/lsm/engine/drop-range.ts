@@ -2,7 +2,7 @@
  * Clears a range by dropping the tables that lie within it, in one version edit, which costs the same for any number
  * of keys. Keys of the range in tables that straddle its borders get tombstones.
  *
- * Invariants, where S is the sequence number at the start:
+ * Invariants, where S is the sequence number at the start of the clear:
  * 1. Only tables without anything newer than S are dropped: concurrent puts survive. The sequence numbers of ingested
  *    tables do not tell when they arrived: if any were ingested since the start, nothing is dropped.
  * 2. Nothing reappears that a dropped table has hidden. When the edit is written, any entry of the range up to S in
@@ -10,10 +10,11 @@
  *    merge may move it into a table that is dropped.
  * 3. So a crash leaves each key either unchanged or without a value.
  */
-import { isInRange, type Range, type RangeOptions, rangeOf } from '../read/range.ts'
+import type { Range } from '../read/range.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { Version } from '../version/version.ts'
 import { deleteKeys } from './delete-keys.ts'
+import { type ClearStart, isWithin } from './drop-at-once.ts'
 import type { Engine } from './engine.ts'
 import { EngineReadView } from './engine-read-view.ts'
 import { StoredKeys } from './stored-keys.ts'
@@ -33,37 +34,29 @@ const maxAttempts = 4
  * its borders, or because tables were ingested meanwhile
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
-export async function dropRange(engine: Engine, options: RangeOptions): Promise<boolean> {
-  const range = rangeOf(options)
-  // The view also keeps the store open.
-  const startView = engine.view()
-  const { ingestedTables } = engine.counters
-  const isOvertaken = (): boolean => engine.counters.ingestedTables > ingestedTables
-  try {
-    if (!isWorthwhile(engine, range)) return false
-    // From here on memtables hold nothing of the range up to S, and all of that is durable.
-    await engine.flush()
-    const cleared = new Set<number>()
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const rest = await dropOrFindRemaining(engine, range, startView.sequence, cleared, isOvertaken)
-      if (rest === undefined) return !isOvertaken()
-      const wanted = unchangedSince(engine, startView.sequence)
-      const { view, tables } = rest
-      try {
-        const versions = view.cursor({ fillCache: false, readahead: true, reusesMemory: false })
-        await deleteKeys(engine, new StoredKeys(versions, range, startView.sequence), { wanted })
-      } finally {
-        view.release()
-      }
-      // Keys with a pending write got no tombstone: the write that hides them has to be in the log, too.
-      await engine.whenWritten()
-      await engine.sync()
-      for (const { number } of tables) cleared.add(number)
+export async function dropRange(engine: Engine, range: Range, start: ClearStart): Promise<boolean> {
+  if (!isWorthwhile(engine, range)) return false
+  const { sequence } = start.view
+  // From here on memtables hold nothing of the range up to S, and all of that is durable.
+  await engine.flush()
+  const cleared = new Set<number>()
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const rest = await dropOrFindRemaining(engine, range, start, cleared)
+    if (rest === undefined) return !start.isOvertaken()
+    const wanted = unchangedSince(engine, sequence)
+    const { view, tables } = rest
+    try {
+      const versions = view.cursor({ fillCache: false, readahead: true, reusesMemory: false })
+      await deleteKeys(engine, new StoredKeys(versions, range, sequence), { wanted })
+    } finally {
+      view.release()
     }
-    return false
-  } finally {
-    startView.release()
+    // Keys with a pending write got no tombstone: the write that hides them has to be in the log, too.
+    await engine.whenWritten()
+    await engine.sync()
+    for (const { number } of tables) cleared.add(number)
   }
+  return false
 }
 
 interface RemainingTables {
@@ -75,15 +68,13 @@ interface RemainingTables {
 /**
  * Drops the tables within the range, unless other tables hold entries of it.
  * @param cleared numbers of tables whose keys in the range have their tombstones
- * @param isOvertaken whether nothing may be dropped any more
  * @returns those other tables; undefined once there are none
  */
 async function dropOrFindRemaining(
   engine: Engine,
   range: Range,
-  sequence: number,
-  cleared: ReadonlySet<number>,
-  isOvertaken: () => boolean
+  { view: { sequence }, isOvertaken }: ClearStart,
+  cleared: ReadonlySet<number>
 ): Promise<RemainingTables | undefined> {
   const found: { rest?: RemainingTables } = {}
   await engine.dropTables(() => {
@@ -115,8 +106,4 @@ function isWorthwhile({ version, options }: Engine, range: Range): boolean {
     }
   }
   return bytes > options.writeBufferSize * minMemtableShare
-}
-
-function isWithin(range: Range, { smallest, largest }: TableMeta): boolean {
-  return isInRange(range, smallest) && isInRange(range, largest)
 }

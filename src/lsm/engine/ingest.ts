@@ -8,13 +8,18 @@
  * 3. Earlier snapshots and iterators do not see the new entries, even though these have an older sequence number.
  */
 import { join } from 'node:path'
+import { nextTurn } from '../../model/time-slice.ts'
 import { levelCount } from '../format/version-edit.ts'
 import { tableName } from '../fs/file-names.ts'
 import { hasTombstonesIn, placeTables } from '../ingest/ingest-levels.ts'
 import type { IngestPlan } from '../ingest/ingest-plan.ts'
+import { hasKeyIn } from '../read/has-key-in.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { Engine } from './engine.ts'
+import { type SharedView, shareView } from './share-view.ts'
 import { tableWriteOptions } from './table-jobs.ts'
+
+export type KeyInterval = readonly [from: Uint8Array, to: Uint8Array]
 
 export class Ingest {
   readonly plan: IngestPlan
@@ -53,6 +58,30 @@ export class Ingest {
       const isHidden = hasTombstonesIn(version, old) || buffers.some(({ memtable }) => memtable.hasTombstonesIn(old))
       return isHidden ? undefined : placeTables(version, tables)
     })
+  }
+
+  /**
+   * Whether the store has no entry in these key ranges, [from, to), and no trace of a deleted one: no key in them was
+   * ever in a table or memtable that still exists, and install() may take it for new.
+   */
+  async hasNothingIn(ranges: readonly KeyInterval[]): Promise<boolean> {
+    const view = this.#engine.view()
+    try {
+      for (const [start, end] of ranges) {
+        await nextTurn()
+        while (view.prepareSlice({ start, end }, false)) await nextTurn()
+        const cursor = view.cursor({ fillCache: false, readahead: false, reusesMemory: true }, { start, end })
+        if (hasKeyIn(cursor, { start, end })) return false
+      }
+      return true
+    } finally {
+      view.release()
+    }
+  }
+
+  /** Lets threads read a range of keys, as the store is now, with a ThreadView. */
+  shareView(start: Uint8Array, end: Uint8Array): SharedView {
+    return shareView(this.#engine, { start, end })
   }
 
   /** Removes tables that install() has not added; leftovers are removed at the next open. */

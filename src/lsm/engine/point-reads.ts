@@ -5,6 +5,7 @@ import { keyHash } from '../format/key-filter.ts'
 import type { Table } from '../format/table.ts'
 import { textOf } from '../format/text.ts'
 import type { TableCache } from '../version/table-cache.ts'
+import type { TableMeta } from '../version/table-meta.ts'
 import type { Version } from '../version/version.ts'
 import type { WriteBuffer } from './write-buffer.ts'
 
@@ -48,13 +49,23 @@ export function findVersion(
 }
 
 /**
- * Returns a predicate, valid until the next event-loop turn, that tells whether a key's newest version has a sequence
- * number ≤ `sequence`.
+ * Returns a predicate, valid until the next event-loop turn, that tells whether a key has no version with a sequence
+ * number > `sequence`. It reads nothing that is older.
  * @throws as findVersion()
  */
 export function isUnchangedSince(present: Places & { readonly sequence: number }, sequence: number) {
+  const memtables = present.buffers
+    .map(({ memtable }) => memtable)
+    .filter(({ largestSequence }) => largestSequence > sequence)
+  const tables = present.version.levels.flat().filter(({ largestSequence }) => largestSequence > sequence)
+  const isNewerIn = (meta: TableMeta, key: Uint8Array): boolean =>
+    compareKeys(meta.smallest, key) <= 0 &&
+    compareKeys(meta.largest, key) >= 0 &&
+    present.tables.table(meta).get(key, keyHash(key, 0, key.length), present.sequence, scratch, false) &&
+    scratch.sequence > sequence
   return (key: Uint8Array): boolean =>
-    findVersion(present, key, present.sequence, scratch, false) && scratch.sequence <= sequence
+    !memtables.some((memtable) => memtable.get(key, present.sequence, scratch) && scratch.sequence > sequence) &&
+    !tables.some((meta) => isNewerIn(meta, key))
 }
 
 /** A copy of the value; undefined if there is none. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */

@@ -133,15 +133,6 @@ export class Memtable {
     return { chunks: this.arena.snapshot(), entries: this.#entries.data(), pairs: this.pairs.data() }
   }
 
-  /** Whether any key, deleted or not, is within [smallest, largest]. */
-  hasKeysIn(smallest: Uint8Array, largest: Uint8Array): boolean {
-    const cursor = this.cursor()
-    cursor.seek(smallest)
-    return (
-      cursor.isValid && compareRanges(cursor.keyBytes, cursor.keyStart, cursor.keyEnd, largest, 0, largest.length) <= 0
-    )
-  }
-
   /** Whether any tombstone's key is within one of the spans, even if it has newer versions. */
   hasTombstonesIn(spans: readonly KeySpan[]): boolean {
     if (this.#tombstones === 0) return false

@@ -51,8 +51,11 @@ export class ThreadView implements ReadView {
     ])
   }
 
-  /** Frees everything. */
-  release(): void {
+  /** Does nothing: scans share the view; see close(). */
+  release(): void {}
+
+  /** Frees everything. REQUIRES: all scans are closed. */
+  close(): void {
     for (const memtable of this.#memtables) memtable.close()
     this.#tables.close()
   }

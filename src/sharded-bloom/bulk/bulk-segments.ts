@@ -6,24 +6,20 @@
  *    are stored, the segments are part of the index, which learns of them from adopt() or finds them when it is opened.
  * 2. Segments are keyed by their first ordinals, which no other segment of the index ever had.
  */
-import { loadHasher } from '../../bloom/hash.ts'
-import { rowMemory } from '../../bloom/kernels/index.ts'
 import type { Document } from '../../model/types.ts'
 import type { AcceptedForm, JsonForm } from '../byte-scan/json-form.ts'
 import type { NotWritten } from '../byte-scan/json-writer.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
-import { IndexParts } from '../index-parts.ts'
+import type { IndexParts } from '../index-parts.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import { SegmentBuilder } from '../rebuild/segment-builder.ts'
-import { CheckedStore } from '../records/checked-store.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
-import { geometryOf } from '../segment/geometry.ts'
-import { RowCache } from '../segment/row-cache.ts'
 import { encodeSegmentRecord } from '../segment/segment-record.ts'
 import type { StoredDocument } from '../stored-source.ts'
 import type { ChoiceKeeper } from '../tune/earlier-choice.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk-plan.ts'
 import type { EarlierChoices } from './earlier-choices.ts'
+import { partsFor } from './parts-for.ts'
 
 /** Reads the documents, repeatedly if asked: samples are taken of documents still to come. */
 export type StoredDocuments = (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>
@@ -50,22 +46,7 @@ export class BulkSegments {
     write: (record: IndexWrite) => void,
     earlier: EarlierChoices
   ): Promise<BulkSegments> {
-    const { seedLo, seedHi, segmentDocuments, tuning } = plan
-    const memory = rowMemory()
-    const store = new CheckedStore(new WriteOnlyStore(write))
-    const context = {
-      store,
-      documents: noDocuments,
-      memory,
-      // Nothing is read back.
-      cache: new RowCache(memory, 0),
-      geometry: geometryOf(segmentDocuments),
-      tuning: () => tuning,
-      handles: [],
-      onDamage: () => {},
-      onMaintenanceDue: async () => {}
-    }
-    const parts = new IndexParts(context, await loadHasher('murmur'), { seedLo, seedHi })
+    const { parts, store } = await partsFor(plan, write)
     return new BulkSegments(parts, readStored, store, earlier.of(plan))
   }
 
@@ -135,26 +116,3 @@ export class BulkSegments {
 }
 
 const allLive = new Uint8Array(0)
-
-const noDocuments = {
-  read: async function* (): AsyncGenerator<never> {}
-}
-
-/** Passes records on and stores none. */
-class WriteOnlyStore implements IndexStore {
-  readonly #write: (record: IndexWrite) => void
-
-  constructor(write: (record: IndexWrite) => void) {
-    this.#write = write
-  }
-
-  get(): undefined {}
-
-  async write(operations: readonly IndexWrite[]): Promise<void> {
-    for (const operation of operations) this.#write(operation)
-  }
-
-  async clear(): Promise<void> {}
-
-  async *scan(): AsyncGenerator<never> {}
-}

@@ -9,6 +9,11 @@ export interface ColumnSpec extends TextForm {
   readonly type: RangeType
 }
 
+/** The spec without what else a column has. */
+export function plainSpec({ path, type, prefix, template }: ColumnSpec): ColumnSpec {
+  return { path, type, prefix, template }
+}
+
 /** Per segment. The scanner has room for as many. */
 export const maxColumns = 64
 /** Maximum characters of a prefix. */

@@ -28,6 +28,11 @@ const segmentAreas: readonly IndexArea[] = [
   IndexArea.positions
 ]
 
+/** Key ranges, [from, to), of the records of all segments from a number on, apart from the directory records. */
+export function rangesFrom(storedAt: number): (readonly [from: Uint8Array, to: Uint8Array])[] {
+  return segmentAreas.map((area) => [indexKey(area, storedAt), indexRange(area)[1]])
+}
+
 export class Leftovers {
   readonly #store: IndexStore
   readonly #numbers = new Set<number>()

@@ -12,7 +12,9 @@
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { yieldIfDue } from '../../model/time-slice.ts'
+import type { SegmentPlan } from '../bulk/bulk-plan.ts'
 import type { IndexRebuild, IndexStore, IndexWrite, RebuildProgress } from '../document-index.ts'
+import { plainSpec } from '../ranges/column-spec.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import type { Geometry } from '../segment/geometry.ts'
 import { LiveBitmap } from '../segment/live.ts'
@@ -22,17 +24,25 @@ import { SegmentHandle } from '../segment/segment-handle.ts'
 import { encodeSegmentRecord, type SegmentRecord } from '../segment/segment-record.ts'
 import { buildSegment, type Following, type RebuiltSegment, type SegmentTask } from './build-segment.ts'
 import type { Leftovers } from './leftovers.ts'
+import { isWorthSending, type RemoteBuilder } from './remote-builder.ts'
 import { SegmentBuilder, type SegmentBuilding } from './segment-builder.ts'
 
 export interface RebuildContext extends SegmentBuilding {
   readonly sealed: SealedContext
   readonly geometry: Geometry
   readonly leftovers: Leftovers
-  /** Returns a number for a segment's records that no other segment has had. */
-  readonly nextNumber: () => number
+  /** Returns a number for a segment's records: see Rebuilds. */
+  readonly takeNumber: (remote: RemoteBuilder | undefined) => Promise<number>
   /** Replaces the handles and retires the replaced ones. */
   readonly exchange: (replaced: readonly SegmentHandle[], built: readonly SegmentHandle[]) => void
   readonly onEnd: () => void
+  readonly remote: RemoteBuilding | undefined
+}
+
+/** Where segments can be built apart from this thread. */
+export interface RemoteBuilding {
+  readonly builder: RemoteBuilder
+  readonly plan: () => SegmentPlan
 }
 
 /** Ordinals from ≤ o < to, including documents that are in no segment yet. */
@@ -53,6 +63,8 @@ export class Rebuild implements IndexRebuild {
   readonly #numbers: number[] = []
   readonly #handles: SegmentHandle[] = []
   readonly #directory: IndexWrite[] = []
+  /** Whether the last segment was built remotely. */
+  #isRemote = false
   #isPublished = false
 
   constructor(context: RebuildContext, replaced: readonly SegmentHandle[], range?: RebuildRange) {
@@ -150,13 +162,21 @@ export class Rebuild implements IndexRebuild {
 
   /** Returns a number for a segment's records, and lists it: see Leftovers. */
   async #takeNumber(): Promise<number> {
-    const number = this.#context.nextNumber()
+    const { takeNumber, remote, leftovers } = this.#context
+    const number = await takeNumber(remote?.builder)
     this.#numbers.push(number)
-    await this.#context.leftovers.add(number)
+    await leftovers.add(number)
     return number
   }
 
-  #build(builder: SegmentBuilder, task: SegmentTask, following: Following): Promise<RebuiltSegment | undefined> {
+  async #build(builder: SegmentBuilder, task: SegmentTask, following: Following): Promise<RebuiltSegment | undefined> {
+    const { remote, geometry } = this.#context
+    if (remote !== undefined && isWorthSending(task, geometry.segmentDocuments, !this.#isRemote)) {
+      const columns = this.#replaced.at(-1)?.segment.columnSpecs.map(plainSpec) ?? []
+      const segment = await remote.builder.build({ task, plan: remote.plan(), columns }, following)
+      this.#isRemote = segment !== undefined
+      if (segment !== undefined) return segment
+    }
     return buildSegment(builder, this.#store, task, following)
   }
 

@@ -8,8 +8,9 @@ import type { IndexStore } from '../document-index.ts'
 import { firstRebuilt } from '../records/index-keys.ts'
 import type { Geometry } from '../segment/geometry.ts'
 import type { SegmentHandle } from '../segment/segment-handle.ts'
-import { Leftovers } from './leftovers.ts'
+import { Leftovers, rangesFrom } from './leftovers.ts'
 import { Rebuild, type RebuildContext, type RebuildRange } from './rebuild.ts'
+import type { RemoteBuilder } from './remote-builder.ts'
 
 export class Rebuilds {
   /** Segments of the index, in ordinal order. */
@@ -19,6 +20,8 @@ export class Rebuilds {
   readonly #retired = new Set<SegmentHandle>()
   #current: Rebuild | undefined
   #nextNumber = firstRebuilt
+  /** Whether the store is known to have nothing under these numbers, and no traces of it. */
+  #isUnused = false
   /** Resolves when the records of replaced segments without readers are deleted. */
   #clearing: Promise<void> = Promise.resolve()
 
@@ -51,7 +54,7 @@ export class Rebuilds {
 
   /** Begins a rebuild of all sealed segments, or of those that a range of ordinals touches. REQUIRES: assertNone(). */
   begin(
-    context: Omit<RebuildContext, 'leftovers' | 'nextNumber' | 'exchange' | 'onEnd'>,
+    context: Omit<RebuildContext, 'leftovers' | 'takeNumber' | 'exchange' | 'onEnd'>,
     range?: RebuildRange
   ): Rebuild {
     const sealed = this.#handles.filter(({ open }) => open === undefined)
@@ -60,7 +63,7 @@ export class Rebuilds {
       {
         ...context,
         leftovers: this.#leftovers,
-        nextNumber: () => this.#nextNumber++,
+        takeNumber: (remote) => this.#takeNumber(remote),
         exchange: (replaced, built) => this.#exchange(replaced, built),
         onEnd: () => {
           this.#current = undefined
@@ -84,6 +87,18 @@ export class Rebuilds {
   free(): void {
     for (const { segment } of this.#retired) segment.free()
     this.#retired.clear()
+  }
+
+  /**
+   * Returns a number for a segment's records that no other segment has. For one built remotely, nobody must have had it:
+   * earlier processes may have built segments that were never published, and were deleted.
+   */
+  async #takeNumber(remote: RemoteBuilder | undefined): Promise<number> {
+    if (remote !== undefined && !this.#isUnused) {
+      while (!(await remote.isUnused(rangesFrom(this.#nextNumber)))) this.#nextNumber++
+      this.#isUnused = true
+    }
+    return this.#nextNumber++
   }
 
   #exchange(replaced: readonly SegmentHandle[], built: readonly SegmentHandle[]): void {

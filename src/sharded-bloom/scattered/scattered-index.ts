@@ -277,7 +277,7 @@ export class ScatteredIndex implements DocumentIndex {
     const marked = this.#marked
     const others = span && ((): number => replaced.reduce((sum, recent) => sum + recent.size, 0))
     const next = await this.#openRecent(limit)
-    const rebuild = await this.#built.beginRebuild(size, { ...(span ?? { from: 0, to: size }), others })
+    const rebuild = await this.#built.beginRebuildOf({ ...(span ?? { from: 0, to: size }), others }, size)
     this.#recent = [...replaced, next]
     this.#marked = new Set()
     this.#isRebuilding = true

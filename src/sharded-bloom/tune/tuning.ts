@@ -9,7 +9,7 @@ import { invalidOption } from '../../model/invalid-option.ts'
 import { runInSlices, runSteps } from '../../model/time-slice.ts'
 import { Tag } from '../pairs/pair-tags.ts'
 import { columnSteps, type RangeCodes } from '../ranges/choose-columns.ts'
-import type { ColumnSpec } from '../ranges/column-spec.ts'
+import { type ColumnSpec, plainSpec } from '../ranges/column-spec.ts'
 import type { HashedPair } from '../segment/private-table.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import { maxFingerprintBits, minFingerprintBits } from '../segment/tail/limits.ts'
@@ -215,7 +215,7 @@ export function parametersAfter(
   return {
     ...tailAfter(previous, options, initial),
     privatePairs: values.slice(0, maxPrivateValues),
-    columns: previous.columnSpecs.map(({ path, type, prefix, template }) => ({ path, type, prefix, template }))
+    columns: previous.columnSpecs.map(plainSpec)
   }
 }
 

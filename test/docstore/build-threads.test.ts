@@ -1,4 +1,4 @@
-/** Threads of bulk loads run only this library's code. */
+/** Building threads run only this library's code. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'

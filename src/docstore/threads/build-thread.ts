@@ -1,0 +1,47 @@
+/** Worker thread that builds units of bulk loads and segments of indexes, one after the other. */
+import { parentPort } from 'node:worker_threads'
+import { nodeFileSystem } from '../../lsm/fs/node-file-system.ts'
+import { lowerThreadPriority } from '../../lsm/fs/thread-priority.ts'
+import { EarlierChoices } from '../../sharded-bloom/bulk/earlier-choices.ts'
+import { buildUnit } from '../bulk/unit-builder.ts'
+import { buildSegmentTables } from '../rebuild/build-segment-tables.ts'
+import type { ThreadMessage, ThreadReply } from './thread-work.ts'
+
+/** Milliseconds between two reports of progress. */
+const reportMilliseconds = 20
+
+// The main thread serves the event loop.
+lowerThreadPriority()
+
+const earlier = new EarlierChoices()
+let current = new AbortController()
+
+parentPort?.on('message', async (message: ThreadMessage) => {
+  if (message.kind === 'abort') {
+    current.abort()
+    return
+  }
+  current = new AbortController()
+  // File system errors will recur where they can be reported: in the thread that asked.
+  const result = await resultOf(message, current.signal).catch(() => undefined)
+  reply({ kind: 'done', result })
+})
+
+function resultOf(message: Exclude<ThreadMessage, { kind: 'abort' }>, signal: AbortSignal) {
+  if (message.kind === 'unit') return buildUnit(message.request, nodeFileSystem, earlier)
+  return buildSegmentTables(message.request, nodeFileSystem, { signal, onProgress: progressReporter() })
+}
+
+function progressReporter(): (documents: number) => void {
+  let reported = performance.now()
+  return (documents) => {
+    const now = performance.now()
+    if (now - reported < reportMilliseconds) return
+    reported = now
+    reply({ kind: 'progress', documents })
+  }
+}
+
+function reply(message: ThreadReply): void {
+  parentPort?.postMessage(message)
+}

@@ -1,0 +1,105 @@
+/**
+ * The pool of threads that build units of bulk loads and segments of indexes.
+ *
+ * Invariants:
+ * 1. A thread is started when work finds no idle one, and keeps the process alive only while it works. It ends after
+ *    having been idle for a while.
+ * 2. Every request is settled: by a result, or by an error if its thread dies.
+ */
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../../lsm/start-thread.ts'
+import type { FollowedWork, ThreadMessage, ThreadReply, ThreadWork, WorkKind } from './thread-work.ts'
+
+/** The next work then finds everything compiled, which costs a new thread a second of CPU time. */
+const idleMilliseconds = 60_000
+
+/** Shared by the process; the thread used last is reused first. */
+const idle: BuildThread[] = []
+
+/**
+ * @returns undefined if the work has to be done in this thread, or was aborted
+ * @throws Error if the thread dies
+ */
+export async function buildInThread<K extends WorkKind>(
+  kind: K,
+  request: ThreadWork[K]['request'],
+  following: FollowedWork = {}
+): Promise<ThreadWork[K]['result'] | undefined> {
+  const thread = idle.pop() ?? new BuildThread(forget)
+  const result = await thread.build({ kind, request } as ThreadMessage, following)
+  thread.endWhenIdle()
+  idle.push(thread)
+  return result as ThreadWork[K]['result'] | undefined
+}
+
+function forget(thread: BuildThread): void {
+  const place = idle.indexOf(thread)
+  if (place >= 0) idle.splice(place, 1)
+}
+
+type Result = ThreadWork[WorkKind]['result'] | undefined
+
+interface Pending {
+  readonly onProgress: ((documents: number) => void) | undefined
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+class BuildThread {
+  readonly #worker: Worker
+  readonly #onEnd: (thread: BuildThread) => void
+  #pending: Pending | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(onEnd: (thread: BuildThread) => void) {
+    this.#onEnd = onEnd
+    const worker = startThread(import.meta.url, 'build-thread', { isIsolated: true })
+    this.#worker = worker
+    let cause: unknown
+    worker.on('message', (reply: ThreadReply) => {
+      if (reply.kind === 'progress') this.#pending?.onProgress?.(reply.documents)
+      else this.#settle()?.resolve(reply.result)
+    })
+    worker.on('error', (error) => {
+      cause = error
+    })
+    worker.on('exit', (code) => {
+      onEnd(this)
+      this.#settle()?.reject(cause ?? new Error(`A building thread exited with code ${code}`))
+    })
+    worker.unref()
+  }
+
+  /** REQUIRES: the thread is not building. */
+  async build(message: ThreadMessage, { signal, onProgress, transfer = [] }: FollowedWork): Promise<Result> {
+    clearTimeout(this.#timer)
+    const abort = (): void => this.#worker.postMessage({ kind: 'abort' } satisfies ThreadMessage)
+    signal?.addEventListener('abort', abort)
+    try {
+      return await new Promise<Result>((resolve, reject) => {
+        this.#worker.postMessage(message, transfer)
+        this.#pending = { onProgress, resolve, reject }
+        this.#worker.ref()
+      })
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Ends the thread once it has been idle for a while. */
+  endWhenIdle(): void {
+    this.#timer = setTimeout(() => {
+      this.#onEnd(this)
+      // The thread is idle, so there is nobody to notify.
+      void this.#worker.terminate()
+    }, idleMilliseconds)
+    this.#timer.unref()
+  }
+
+  #settle(): Pending | undefined {
+    const pending = this.#pending
+    this.#pending = undefined
+    this.#worker.unref()
+    return pending
+  }
+}
