@@ -19,6 +19,7 @@ const programs = [
   'test/docstore/insert-until-killed.ts',
   'test/docstore/make-with-farmhash.ts',
   'test/docstore/out-until-killed.ts',
+  'test/docstore/rebuild-until-killed.ts',
   'test/docstore/try-to-open.ts',
   'test/lsm/conformance.tape.ts',
   'test/lsm/idle-process.ts',

@@ -105,7 +105,7 @@ function tablesIn(location: string): string[] {
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Checks that reopening the store without merges removes no table, as each is referenced. REQUIRES: it is closed. */
-export async function assertNoTableIsLeft(location: string): Promise<void> {
+export async function assertNoTableIsLeft(location: string, options?: OpenOptions): Promise<void> {
   const before = tablesIn(location)
   const store = new LsmLevel<unknown, unknown>(location, { ...lsmOptions(), autoCompaction: false })
   await store.open()
@@ -113,6 +113,6 @@ export async function assertNoTableIsLeft(location: string): Promise<void> {
   await store.close()
   const left = before.filter((name) => !named.has(name))
   assert.equal(left, [])
-  await using again = await openCounted(location)
+  await using again = await openCounted(location, options)
   await assertSound(again.db)
 }
