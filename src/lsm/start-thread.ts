@@ -9,6 +9,7 @@ interface ThreadOptions {
   readonly resourceLimits?: ResourceLimits
   /** The thread loads no application code, so it needs none of the process's preloaded modules. */
   readonly isIsolated?: boolean
+  readonly workerData?: unknown
 }
 
 /**
@@ -18,12 +19,13 @@ interface ThreadOptions {
 export function startThread(
   moduleUrl: string,
   name: string,
-  { resourceLimits, isIsolated: isAlone }: ThreadOptions = {}
+  { resourceLimits, isIsolated: isAlone, workerData }: ThreadOptions = {}
 ): Worker {
   const module = siblingModule(moduleUrl, name)
   const options = {
     name: `petaldb ${name}`,
     ...(resourceLimits && { resourceLimits }),
+    workerData,
     ...(isAlone === true && withoutPreloads())
   }
   if (!isSource(module)) return new Worker(new URL(module), options)

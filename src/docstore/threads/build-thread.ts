@@ -1,17 +1,18 @@
 /** Worker thread that builds units of bulk loads and segments of indexes, one after the other. */
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { nodeFileSystem } from '../../lsm/fs/node-file-system.ts'
 import { lowerThreadPriority } from '../../lsm/fs/thread-priority.ts'
 import { EarlierChoices } from '../../sharded-bloom/bulk/earlier-choices.ts'
 import { buildUnit } from '../bulk/unit-builder.ts'
 import { buildSegmentTables } from '../rebuild/build-segment-tables.ts'
-import type { ThreadMessage, ThreadReply } from './thread-work.ts'
+import type { ThreadMessage, ThreadReply, WorkKind } from './thread-work.ts'
 
 /** Milliseconds between two reports of progress. */
 const reportMilliseconds = 20
 
-// The main thread serves the event loop.
-lowerThreadPriority()
+/** Nice values. The main thread serves the event loop; of the others, somebody waits for an import. */
+const priorities: Record<WorkKind, number> = { unit: 4, segment: 10 }
+lowerThreadPriority(priorities[workerData as WorkKind])
 
 const earlier = new EarlierChoices()
 let current = new AbortController()

@@ -13,8 +13,8 @@ import type { FollowedWork, ThreadMessage, ThreadReply, ThreadWork, WorkKind } f
 /** The next work then finds everything compiled, which costs a new thread a second of CPU time. */
 const idleMilliseconds = 60_000
 
-/** Shared by the process; the thread used last is reused first. */
-const idle: BuildThread[] = []
+/** Shared by the process, by what they do, which decides their priority; the thread used last is reused first. */
+const idle: Record<WorkKind, BuildThread[]> = { unit: [], segment: [] }
 
 /**
  * @returns undefined if the work has to be done in this thread, or was aborted
@@ -25,16 +25,11 @@ export async function buildInThread<K extends WorkKind>(
   request: ThreadWork[K]['request'],
   following: FollowedWork = {}
 ): Promise<ThreadWork[K]['result'] | undefined> {
-  const thread = idle.pop() ?? new BuildThread(forget)
+  const thread = idle[kind].pop() ?? new BuildThread(kind)
   const result = await thread.build({ kind, request } as ThreadMessage, following)
   thread.endWhenIdle()
-  idle.push(thread)
+  idle[kind].push(thread)
   return result as ThreadWork[K]['result'] | undefined
-}
-
-function forget(thread: BuildThread): void {
-  const place = idle.indexOf(thread)
-  if (place >= 0) idle.splice(place, 1)
 }
 
 type Result = ThreadWork[WorkKind]['result'] | undefined
@@ -47,13 +42,13 @@ interface Pending {
 
 class BuildThread {
   readonly #worker: Worker
-  readonly #onEnd: (thread: BuildThread) => void
+  readonly #kind: WorkKind
   #pending: Pending | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(onEnd: (thread: BuildThread) => void) {
-    this.#onEnd = onEnd
-    const worker = startThread(import.meta.url, 'build-thread', { isIsolated: true })
+  constructor(kind: WorkKind) {
+    this.#kind = kind
+    const worker = startThread(import.meta.url, 'build-thread', { isIsolated: true, workerData: kind })
     this.#worker = worker
     let cause: unknown
     worker.on('message', (reply: ThreadReply) => {
@@ -64,7 +59,7 @@ class BuildThread {
       cause = error
     })
     worker.on('exit', (code) => {
-      onEnd(this)
+      this.#leave()
       this.#settle()?.reject(cause ?? new Error(`A building thread exited with code ${code}`))
     })
     worker.unref()
@@ -89,11 +84,18 @@ class BuildThread {
   /** Ends the thread once it has been idle for a while. */
   endWhenIdle(): void {
     this.#timer = setTimeout(() => {
-      this.#onEnd(this)
+      this.#leave()
       // The thread is idle, so there is nobody to notify.
       void this.#worker.terminate()
     }, idleMilliseconds)
     this.#timer.unref()
+  }
+
+  /** Nobody gets this thread any more. */
+  #leave(): void {
+    const threads = idle[this.#kind]
+    const place = threads.indexOf(this)
+    if (place >= 0) threads.splice(place, 1)
   }
 
   #settle(): Pending | undefined {
