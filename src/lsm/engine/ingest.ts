@@ -19,8 +19,6 @@ import type { Engine } from './engine.ts'
 import { type SharedView, shareView } from './share-view.ts'
 import { tableWriteOptions } from './table-jobs.ts'
 
-export type KeyInterval = readonly [from: Uint8Array, to: Uint8Array]
-
 export class Ingest {
   readonly plan: IngestPlan
   readonly #engine: Engine
@@ -64,7 +62,7 @@ export class Ingest {
    * Whether the store has no entry in these key ranges, [from, to), and no trace of a deleted one: no key in them was
    * ever in a table or memtable that still exists, and install() may take it for new.
    */
-  async hasNothingIn(ranges: readonly KeyInterval[]): Promise<boolean> {
+  async hasNothingIn(ranges: readonly (readonly [from: Uint8Array, to: Uint8Array])[]): Promise<boolean> {
     const view = this.#engine.view()
     try {
       for (const [start, end] of ranges) {
@@ -79,9 +77,9 @@ export class Ingest {
     }
   }
 
-  /** Lets threads read a range of keys, as the store is now, with a ThreadView. */
-  shareView(start: Uint8Array, end: Uint8Array): SharedView {
-    return shareView(this.#engine, { start, end })
+  /** Lets threads read the keys from ≤ k < to as the store is now, each with a ThreadView. */
+  shareView(from: Uint8Array, to: Uint8Array): SharedView {
+    return shareView(this.#engine, { start: from, end: to })
   }
 
   /** Removes tables that install() has not added; leftovers are removed at the next open. */
