@@ -75,8 +75,8 @@ export class Maintenance implements EarlySealer {
     if (last === undefined) return false
     return (
       (!last.isDamaged && last.segment.documents - last.checkpointed >= geometry.chunkDocuments) ||
-      handles.at(-2)?.open !== undefined ||
-      (last.open !== undefined && this.isComplete(last)) ||
+      this.#isSealable(handles.length - 2) ||
+      this.#isSealable(handles.length - 1) ||
       this.#isTuningDue(last) ||
       this.#deadMarks.length >= deadMarksPerFold
     )
@@ -126,6 +126,17 @@ export class Maintenance implements EarlySealer {
     return handle.open === undefined || handle.open.isFull || handle.isClosed
   }
 
+  /**
+   * Whether the n-th segment has to be sealed now. While a rebuild replaces it, that waits until the next one has to be
+   * stored: before it is sealed, no other segment can be.
+   */
+  #isSealable(n: number): boolean {
+    const { handles, geometry } = this.#context
+    const handle = handles[n]
+    if (handle?.open === undefined || !this.isComplete(handle)) return false
+    return !handle.isBeingReplaced || (handles[n + 1]?.segment.documents ?? 0) >= geometry.chunkDocuments
+  }
+
   /** Returns the parameters of the next segment and starts a new sample. */
   nextParameters(previous: SegmentHandle): SegmentParameters {
     const parameters = this.#next.take(previous.segment)
@@ -162,9 +173,9 @@ export class Maintenance implements EarlySealer {
   }
 
   async #run(limit: number): Promise<void> {
-    for (const handle of this.#context.handles) {
-      const isSealable = handle.open !== undefined && this.isComplete(handle) && handle.endOrdinal <= limit
-      if (isSealable) await this.#segments.seal(handle)
+    const { handles } = this.#context
+    for (const [i, handle] of handles.entries()) {
+      if (this.#isSealable(i) && handle.endOrdinal <= limit) await this.#segments.seal(handle)
     }
     const last = this.#context.handles.at(-1)
     if (last?.open !== undefined) {
@@ -186,6 +197,7 @@ export class Maintenance implements EarlySealer {
 
   /** As run(), but leaves nothing for the next open to re-index, and chooses no parameters ahead. */
   async finish(limit: number): Promise<void> {
+    for (const handle of this.#context.handles) handle.isBeingReplaced = false
     await this.#run(limit)
     const last = this.#context.handles.at(-1)
     if (last?.open !== undefined) {

@@ -218,10 +218,8 @@ export class ShardedIndex implements DocumentIndex {
     const { maintenance, building } = this.#parts!
     await maintenance.prepare()
     const last = this.#handles.at(-1)
-    if (last?.open !== undefined) {
-      last.isClosed = true
-      await maintenance.run(limit)
-    }
+    if (last?.open !== undefined) last.isClosed = true
+    if (last?.open !== undefined && range !== undefined) await maintenance.run(limit)
     return this.#rebuilds.begin({ ...building, remote }, range)
   }
 

@@ -87,6 +87,31 @@ test('after a crash or failure at any write of a rebuild, answers are sound and 
   }
 })
 
+test('an open segment is replaced without being sealed, unless those after it have to be stored meanwhile', async () => {
+  for (const added of [20, 500, 700]) {
+    const harness = await worn()
+    await harness.insert(tweets.slice(900, 1100))
+    let crashed: IndexHarness | undefined
+    await harness.rebuild(async () => {
+      const { parameters } = harness.index.stats()
+      assert.is(parameters.at(-1)!.sealed, false)
+      await harness.insert(tweets.slice(1100, 1100 + added))
+      await harness.remove([...harness.documents.keys()].slice(-30))
+      crashed = harness.crashed()
+      assert.is(harness.index.stats().parameters[parameters.length - 1]!.sealed, added > 512)
+    })
+    for (const each of [harness, crashed!]) {
+      if (each === crashed) await each.open()
+      await each.check(filters)
+      assert.equal(each.damage, [], `${added} added`)
+      await each.reopen()
+      await each.check(filters)
+      assert.is(each.index.stats().recovered, 0)
+      await each.close()
+    }
+  }
+})
+
 test('rebuilt after a reopen, a last segment of few documents has the private pairs of earlier ones', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   await harness.insert(tweets.slice(0, 600))

@@ -1,5 +1,5 @@
 /**
- * Rebuilds sealed segments from their documents, while queries and writes go on.
+ * Rebuilds segments from their documents, while queries and writes go on.
  *
  * begin (nobody writes) → build (everybody does) → publish (nobody writes). Built segments coexist with those they
  * replace, and one batch makes the exchange.
@@ -56,7 +56,7 @@ export interface RebuildRange {
 export class Rebuild implements IndexRebuild {
   readonly #context: RebuildContext
   readonly #store: IndexStore
-  /** Consecutive and sealed. */
+  /** Consecutive; only the last one may be open, but it takes no more documents. */
   readonly #replaced: readonly SegmentHandle[]
   readonly #range: RebuildRange | undefined
   readonly #removed: number[] = []
@@ -72,6 +72,7 @@ export class Rebuild implements IndexRebuild {
     this.#store = context.sealed.store
     this.#replaced = replaced
     this.#range = range
+    for (const handle of replaced) handle.isBeingReplaced = true
   }
 
   /** Notes that a document of the index was removed. */
@@ -145,6 +146,7 @@ export class Rebuild implements IndexRebuild {
   async end(): Promise<void> {
     this.#context.onEnd()
     if (this.#isPublished) return
+    for (const handle of this.#replaced) handle.isBeingReplaced = false
     for (const { segment } of this.#handles) segment.free()
     try {
       for (const number of this.#numbers) await this.#context.leftovers.clear(number)

@@ -52,13 +52,16 @@ export class Rebuilds {
     if (this.isBuilding) throw new PetalError('IllegalOperation', 'The index is already being rebuilt')
   }
 
-  /** Begins a rebuild of all sealed segments, or of those that a range of ordinals touches. REQUIRES: assertNone(). */
+  /**
+   * Begins a rebuild of all segments, or of the sealed ones that a range of ordinals touches. REQUIRES: assertNone(), and
+   * that the last segment takes no more documents
+   */
   begin(
     context: Omit<RebuildContext, 'leftovers' | 'takeNumber' | 'exchange' | 'onEnd'>,
     range?: RebuildRange
   ): Rebuild {
     const sealed = this.#handles.filter(({ open }) => open === undefined)
-    const replaced = range === undefined ? sealed : touchedBy(sealed, range, context.geometry)
+    const replaced = range === undefined ? [...this.#handles] : touchedBy(sealed, range, context.geometry)
     this.#current = new Rebuild(
       {
         ...context,

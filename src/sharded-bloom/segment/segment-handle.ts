@@ -32,6 +32,8 @@ export class SegmentHandle {
   liveBytes = 0
   /** Takes no more documents although it is not full: its rows were too dense, or ordinals were left out. */
   isClosed = false
+  /** A rebuild is to replace it: sealing it may be in vain. */
+  isBeingReplaced = false
   /** Whether the stored live bitmap is up to date. */
   isLiveStored = false
   /** Its chunk records are damaged, so no more are added. Sealing, or the next open, writes new ones. */
