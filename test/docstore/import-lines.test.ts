@@ -130,6 +130,23 @@ test('a line with two ids is refused', async () => {
   assert.equal([insertedCount, skippedCount, bad.map(({ line }) => line)], [1, 1, [2]])
 })
 
+test('skipped lines are reported in their order, also when none of a batch can be read', async () => {
+  await using db = await open('x', { store: 'memory' })
+  const lines = Array.from({ length: 40 }, (_, i) => (i % 3 === 0 ? '{' : `{"_id":${i % 3 === 1 ? 1 : i}}`))
+  const wanted = [...lines.keys()].filter((i) => i % 3 === 0 || (i % 3 === 1 && i > 1)).map((i) => i + 1)
+  for (const batch of [1, 2, 7, 100]) {
+    const skipped: number[] = []
+    const { skippedCount } = await db.collection(`of ${batch}`).importLines([Buffer.from(lines.join('\n'))], {
+      batch,
+      onSkipped: ({ line }) => skipped.push(line)
+    })
+    assert.equal(skipped, wanted)
+    assert.is(skippedCount, wanted.length)
+  }
+  const { skippedCount } = await db.importLines([Buffer.from('{\n'.repeat(5))], { batch: 2 })
+  assert.is(skippedCount, 5)
+})
+
 test('a skipped line is reported with the error code of its refusal', async () => {
   await using db = await open('x', { store: 'memory' })
   await db.createIndex({ email: 1 }, { unique: true, sparse: true })
@@ -137,8 +154,7 @@ test('a skipped line is reported with the error code of its refusal', async () =
   const bad: BadLine[] = []
   await db.importLines([Buffer.from(lines.join('\n'))], { onSkipped: (line) => bad.push(line) })
   assert.equal(
-    // Refused documents are reported when their batch is written, unreadable lines at once.
-    bad.sort((a, b) => a.line - b.line).map(({ line, codeName, code }) => [line, codeName, code]),
+    bad.map(({ line, codeName, code }) => [line, codeName, code]),
     [
       [2, 'DuplicateKey', 11000],
       [3, 'DuplicateKey', 11000],

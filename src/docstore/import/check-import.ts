@@ -20,7 +20,7 @@ export interface ImportOptions extends ThreadsOption {
   readonly sourceBytes?: number | undefined
   /** Aborts the import with an AbortedError; lines imported by then are kept. */
   readonly signal?: AbortSignal
-  /** Called for every skipped line. */
+  /** Called for every skipped line, in the order of the lines. */
   readonly onSkipped?: (bad: BadLine) => void
   /** Called after every committed batch. */
   readonly onProgress?: (progress: ImportResult) => void

@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. At most two batches are held, each bounded in documents and in bytes, whatever the lines are.
- * 2. A rejected document is traced back to its line.
+ * 2. A rejected document is traced back to its line, and bad lines are reported in their order.
  */
 import { yieldIfDue } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
@@ -33,6 +33,8 @@ export class ImportRun {
   #items: (JsonRecord | Document)[] = []
   /** Line number of each item. */
   #lines: number[] = []
+  /** Bad lines among those of the items, to be reported together with documents that the database refuses. */
+  #bad: BadLine[] = []
   #bytes = 0
   #inFlight: Promise<void> = Promise.resolve()
   #insertedCount = 0
@@ -59,7 +61,8 @@ export class ImportRun {
       if (item === undefined) continue
       if (item instanceof BadLine) {
         if (this.#options.strict) await this.#stopAt(item)
-        this.#skip(item)
+        this.#bad.push(item)
+        if (this.#bad.length >= this.#batch) await this.#start()
         continue
       }
       if (!(item instanceof JsonRecord)) this.#collection.writer.ensureId(item)
@@ -80,7 +83,7 @@ export class ImportRun {
 
   /** Whether there are documents waiting for their batch to fill up. */
   get hasPending(): boolean {
-    return this.#items.length > 0
+    return this.#items.length > 0 || this.#bad.length > 0
   }
 
   /** Counts and reports documents that were inserted by other means. */
@@ -120,12 +123,14 @@ export class ImportRun {
   async #start(): Promise<void> {
     const items = this.#items
     const lines = this.#lines
+    const bad = this.#bad
     this.#items = []
     this.#lines = []
+    this.#bad = []
     this.#bytes = 0
     await this.#guard(this.#inFlight)
-    if (items.length === 0) return
-    this.#inFlight = this.#insert(items, lines)
+    if (items.length === 0 && bad.length === 0) return
+    this.#inFlight = this.#insert(items, lines, bad)
     // Whoever awaits this promise next handles its error; until then, avoid an unhandled rejection.
     this.#inFlight.catch(() => {})
   }
@@ -139,12 +144,17 @@ export class ImportRun {
     }
   }
 
-  async #insert(items: readonly (JsonRecord | Document)[], lines: readonly number[]): Promise<void> {
+  async #insert(
+    items: readonly (JsonRecord | Document)[],
+    lines: readonly number[],
+    unreadable: readonly BadLine[]
+  ): Promise<void> {
     const strict = this.#options.strict === true
     const { errors, count, done } = await this.#collection.writer.insert(items, strict)
     await done
     this.#insertedCount += count
-    const bad = errors.map(({ index, error }) => BadLine.refused(lines[index] ?? 0, error))
+    const refused = errors.map(({ index, error }) => BadLine.refused(lines[index] ?? 0, error))
+    const bad = [...unreadable, ...refused].sort((a, b) => a.line - b.line)
     if (!strict) for (const line of bad) this.#skip(line)
     this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })
     // Only now, so that documents inserted before the bad one are reported first.
