@@ -1,7 +1,9 @@
 /**
  * How much do replaced documents slow down queries, and what does a rebuild of the index cost and gain? Of the tweets,
  * 30 % are replaced. Six classes of queries run in turn in a worn collection, in a rebuilt one, and in two fresh ones
- * with the same documents, and also during index.rebuild(), whose speed and delays of the event loop are measured too.
+ * with the same documents, and also during index.rebuild(), whose speed and delays of the event loop are measured too:
+ * several times in another collection, of which a third is replaced before each, because a rebuild is over after some
+ * 400 rounds of the queries, of which the slowest hundredth is four.
  *
  *     npm run build && node --import tsx bench/rebuild.ts [--count 200000 --output bench/results]
  *
@@ -29,8 +31,9 @@ const count = Number(options.count)
 const untimedRounds = 50
 /** Processor time spent untimed: for short queries, 50 runs are too few for the compiler. */
 const untimedMilliseconds = 300
-/** Enough for the 99th percentile. */
 const rounds = 200
+/** Rebuilds beside queries. */
+const rebuilds = 6
 const sampleMilliseconds = 1
 const processorRounds = 60
 const targets = { worn: 1.5, after: 1.1, duringP99: 2, documentsPerSecond: 80_000 }
@@ -43,10 +46,20 @@ type Latencies = ReadonlyMap<string, Quantiles>
 
 const processorTime = threadProcessorTime ?? ((): number => performance.now())
 
-/** Runs one query at a time in each database in turn, until enough rounds are done and `isOver` returns true. */
-async function measure(databases: readonly Database[], isOver: () => boolean): Promise<Latencies[]> {
-  const samples = databases.map(() => new Map(names.map((name) => [name, [] as number[]])))
-  for (let round = 0; round < rounds || !isOver(); round++) {
+type Samples = ReadonlyMap<string, number[]>
+
+const noSamples = (): Samples => new Map(names.map((name) => [name, []]))
+
+const latenciesOf = (samples: Samples): Latencies =>
+  new Map([...samples].map(([name, clock]) => [name, quantiles(clock)]))
+
+/** Runs one query at a time in each database in turn, adding to `samples`, until `isOver` returns true. */
+async function measure(
+  databases: readonly Database[],
+  isOver: (round: number) => boolean,
+  samples = databases.map(noSamples)
+): Promise<Latencies[]> {
+  for (let round = 0; !isOver(round); round++) {
     for (const { name, filter } of queries) {
       for (const i of inTurn(databases, round)) {
         const started = performance.now()
@@ -56,7 +69,7 @@ async function measure(databases: readonly Database[], isOver: () => boolean): P
     }
     await sleep(1)
   }
-  return samples.map((byName) => new Map([...byName].map(([name, clock]) => [name, quantiles(clock)])))
+  return samples.map(latenciesOf)
 }
 
 /** Rotates the order, because the first database finds the processor's caches as the previous query left them. */
@@ -114,11 +127,11 @@ function* replacedTweets(): Generator<Document> {
 }
 
 /** @returns the number of documents replaced */
-async function replaceThird(db: Database): Promise<number> {
+async function replaceThird(db: Database, seen: unknown = true): Promise<number> {
   let replaced = 0
   for (const digit of replacedDigits) {
     const filter = { 'user.followers_count': { $mod: [10, digit] } }
-    replaced += (await db.updateMany(filter, { $set: { seen: true } })).modifiedCount
+    replaced += (await db.updateMany(filter, { $set: { seen } })).modifiedCount
   }
   return replaced
 }
@@ -140,27 +153,39 @@ try {
   await using wornDb = await openOne('worn')
   await using db = await openOne('rebuilt')
   await using orderedDb = await openOne('ordered')
-  for (const each of [wornDb, db]) await each.insertMany(generateTweets({ count }))
+  await using busyDb = await openOne('busy')
+  for (const each of [wornDb, db, busyDb]) await each.insertMany(generateTweets({ count }))
   for (const each of [wornDb, db]) {
     const replaced = await replaceThird(each)
     if (each === db) note(`${replaced.toLocaleString('en')} of ${count.toLocaleString('en')} tweets were replaced`)
   }
   await freshDb.insertMany(replacedTweets())
   await orderedDb.insertMany(db.find())
-  await warmUp([db])
-  const before = (await measure([db], () => true))[0]!
-
-  let isOver = false
+  await warmUp([busyDb])
+  const [calm, beside] = [noSamples(), noSamples()]
   const besideMeter = new LoopMeter()
-  besideMeter.resume()
-  const rebuilding = db.index.rebuild().finally(() => {
-    isOver = true
-  })
-  const [[during], beside] = await Promise.all([measure([db], () => isOver), rebuilding])
-  besideMeter.pause()
+  const rebuilt = { documents: 0, milliseconds: 0 }
+  for (let time = 0; time < rebuilds; time++) {
+    await replaceThird(busyDb, time)
+    // Flushes and merges of what was replaced.
+    await sleep(1000)
+    await warmUp([busyDb])
+    await measure([busyDb], (round) => round === 2 * rounds, [calm])
+    let isOver = false
+    besideMeter.resume()
+    const rebuilding = busyDb.index.rebuild().finally(() => {
+      isOver = true
+    })
+    const [, { documents, milliseconds }] = await Promise.all([measure([busyDb], () => isOver, [beside]), rebuilding])
+    besideMeter.pause()
+    rebuilt.documents += documents
+    rebuilt.milliseconds += milliseconds
+  }
+  const [before, during] = [latenciesOf(calm), latenciesOf(beside)]
+  await db.index.rebuild()
   const compared = [freshDb, wornDb, db, orderedDb]
   await warmUp(compared)
-  const latencies = await measure(compared, () => true)
+  const latencies = await measure(compared, (round) => round === rounds)
   const [fresh, worn, after, ordered] = await processorTimes(compared, latencies)
 
   const aloneMeter = new LoopMeter()
@@ -171,7 +196,7 @@ try {
   note(
     `built again: ${perSecond(alone).toLocaleString('en')} documents/s alone (target ` +
       `${targets.documentsPerSecond.toLocaleString('en')}: ${verdict(isFast)}), ` +
-      `${perSecond(beside).toLocaleString('en')} beside queries without a pause`
+      `${perSecond(rebuilt).toLocaleString('en')} beside queries without a pause`
   )
   for (const [when, { wait }] of [
     ['alone', aloneMeter.report()],
@@ -186,7 +211,7 @@ try {
     const processor = fresh!.get(name)!
     const ratio = (other: ReadonlyMap<string, number> | undefined): number => other!.get(name)! / processor
     const wornP99 = before.get(name)!.p99
-    const slowdown = during!.get(name)!.p99 / wornP99
+    const slowdown = during.get(name)!.p99 / wornP99
     const isMet = ratio(worn) <= targets.worn && ratio(after) <= targets.after && slowdown < targets.duringP99
     return [
       title,
@@ -218,7 +243,8 @@ ${header(machine(), `node --import tsx bench/rebuild.ts --count ${count}`)}
 Whole documents returned. *Worn ×* and *after ×* are medians of processor time over those of the same documents inserted afresh in
 the order they had before, at most ${targets.worn} and ${targets.after}. *Same order ×* is *after* over the same documents inserted afresh in the
 order they have now: a replaced document goes to the end, and building the index again leaves it there, so that what lay
-together lies in two places, or the other way round. *During p99 ×* is by the clock over the worn index's, below ${targets.duringP99}.
+together lies in two places, or the other way round. *During p99 ×* is by the clock over the worn index's, below ${targets.duringP99}: of
+${rebuilds} rebuilds, each after a third was replaced again, with ${calm.get(names[0]!)!.length} and ${beside.get(names[0]!)!.length} runs of each query.
 
 ${table(head, rows)}
 
