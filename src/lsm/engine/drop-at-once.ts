@@ -32,18 +32,20 @@ export async function dropAtOnce(engine: Engine, range: Range, { view, isOvertak
   const others = await othersWithoutKeys(view, range)
   if (others === undefined) return false
   await engine.sync()
-  let isDropped = false
+  let isCleared = false
   await engine.dropTables(() => {
+    if (isOvertaken()) return []
     const dropped: DroppedTables[number][] = []
     for (const { level, table } of tablesIn(engine, range)) {
       if (isWithin(range, table) && table.largestSequence <= view.sequence) {
         dropped.push({ level, number: table.number })
       } else if (table.smallestSequence <= view.sequence && !others.has(table.number)) return []
     }
-    isDropped = dropped.length > 0 && !isOvertaken()
-    return isDropped ? dropped : []
+    // Also if another clear of the range has left nothing to drop.
+    isCleared = true
+    return dropped
   })
-  return isDropped
+  return isCleared
 }
 
 /** Whether every key of the table is in the range. */
