@@ -126,8 +126,37 @@ export const compaction = [
   ),
   mutant(
     'clear() drops tables without waiting for pending writes',
-    edit('lsm/engine/drop-range', '      await engine.whenWritten()\n', ''),
+    edit('lsm/engine/drop-range', '    await engine.whenWritten()\n', ''),
     'lsm/clear-waiting-writes'
+  ),
+  mutant(
+    'what was written before tables are dropped at once is not durable',
+    edit('lsm/engine/drop-at-once', '  await engine.sync()\n', ''),
+    'lsm/drop-at-once-crash'
+  ),
+  mutant(
+    'tables ingested during a clear are dropped at once',
+    edit('lsm/engine/drop-at-once', '    if (isOvertaken()) return []\n', ''),
+    'lsm/drop-at-once'
+  ),
+  mutant(
+    'newer entries in tables within a range are dropped at once',
+    edit('lsm/engine/drop-at-once', ' && table.largestSequence <= view.sequence', ''),
+    'lsm/drop-at-once'
+  ),
+  mutant(
+    'what a merge has moved across the border of a range is not cleared',
+    edit(
+      'lsm/engine/drop-at-once',
+      ' && !others.has(table.number)) return []',
+      ' && !others.has(table.number)) continue'
+    ),
+    'lsm/drop-at-once'
+  ),
+  mutant(
+    'keys of memtables are forgotten when tables are dropped at once',
+    edit('lsm/engine/drop-at-once', 'hasKeyIn(memtable.cursor(), range)', 'false'),
+    'lsm/drop-at-once'
   ),
   mutant(
     'an iterator continues after a failed read',

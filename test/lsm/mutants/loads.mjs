@@ -64,12 +64,12 @@ export const loads = [
   ),
   mutant(
     'the lines of a thread that dies are lost',
-    edit('docstore/bulk/bulk-load', 'return nothingBuilt\n', "throw new Error('dead')\n"),
+    edit('docstore/bulk/bulk-load', '      return undefined\n    })', "      throw new Error('dead')\n    })"),
     'docstore/bulk-load-ends'
   ),
   mutant(
     'all index records of a unit share a table',
-    edit('docstore/bulk/unit-tables', 'this.#small.finish(this.#ends())', 'this.#small.finish()'),
+    edit('docstore/store/index-tables', 'this.#tables.finish(this.#ends())', 'this.#tables.finish()'),
     'docstore/bulk-load-stores'
   ),
   mutant(

@@ -130,7 +130,7 @@ export const reading = [
   ),
   mutant(
     'tables are dropped before the tombstones of others are durable',
-    edit('lsm/engine/drop-range', '      await engine.sync()\n', ''),
+    edit('lsm/engine/drop-range', '    await engine.sync()\n', ''),
     'lsm/engine-clear-faults'
   ),
   mutant(
