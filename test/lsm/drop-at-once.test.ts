@@ -217,6 +217,20 @@ for (const moment of ['sync of the log', 'edit of the manifest']) {
   })
 }
 
+test('a small range is cleared without waiting for a merge of other tables', async () => {
+  const { db } = await openStore()
+  await write(db, 100, 5_000)
+  let isMerged = false
+  const merged = db.compactRange('k0100', 'k4999').then(() => {
+    isMerged = true
+  })
+  await nextTurn()
+  await db.clear(middle)
+  assert.not.ok(isMerged)
+  await merged
+  await hasKeys(db, [...outside, ...keysOf(100, 5_000)])
+})
+
 /** As openStore(), but what is in the range `middle` is worth waiting for a merge, which takes many turns. */
 async function openLarge() {
   const { db } = await openStore({ compression: false })

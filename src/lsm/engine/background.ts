@@ -85,6 +85,10 @@ export class Background {
     return this.#flushes.isBusy || this.#merging !== undefined || this.#moving !== undefined
   }
 
+  get isMerging(): boolean {
+    return this.#merging !== undefined
+  }
+
   /** Why the last job failed; undefined once one has succeeded. */
   get lastError(): Error | undefined {
     return this.#flushes.error ?? this.#mergeError

@@ -16,6 +16,9 @@ import type { Engine } from './engine.ts'
 import type { EngineReadView } from './engine-read-view.ts'
 import { nextTurn } from './event-loop-turn.ts'
 
+/** Smaller tables are not worth waiting for a merge, which may take minutes: their keys get tombstones. */
+const minBytesToWaitFor = 32 * 1024
+
 /** The moment at which a clear began. */
 export interface ClearStart {
   /** Also keeps the store open. */
@@ -31,6 +34,7 @@ export interface ClearStart {
 export async function dropAtOnce(engine: Engine, range: Range, { view, isOvertaken }: ClearStart): Promise<boolean> {
   const others = await othersWithoutKeys(view, range)
   if (others === undefined) return false
+  if (engine.isMerging && bytesWithin(view, range) < minBytesToWaitFor) return false
   await engine.sync()
   let isCleared = false
   await engine.dropTables(() => {
@@ -69,6 +73,12 @@ async function othersWithoutKeys(view: EngineReadView, range: Range): Promise<Re
     if (hasKeyIn(cursor, range)) return undefined
   }
   return new Set(straddling.map(({ number }) => number))
+}
+
+function bytesWithin(view: EngineReadView, range: Range): number {
+  let bytes = 0
+  for (const { table } of tablesIn(view, range)) if (isWithin(range, table)) bytes += table.bytes
+  return bytes
 }
 
 function* tablesIn({ version }: Pick<EngineReadView, 'version'>, { start, end }: Range) {

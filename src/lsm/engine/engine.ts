@@ -133,6 +133,11 @@ export class Engine implements Moment {
     return this.#frozen.length
   }
 
+  /** Whether a merge is running, for which edits of the tables wait. */
+  get isMerging(): boolean {
+    return this.#background.isMerging
+  }
+
   /** Why the last flush or merge failed, or why writing ended; undefined while all is well. */
   get lastError(): Error | undefined {
     return this.#queue.failure ?? this.#background.lastError
