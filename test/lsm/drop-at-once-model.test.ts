@@ -4,9 +4,10 @@ import * as assert from 'uvu/assert'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { createRandom, type Random } from '../bloom/random.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { nextTurn } from '../support/lsm-crash-points.ts'
 import { type Entries, ingestAll } from './ingest-helpers.ts'
 
-const histories = 10
+const histories = 8
 const steps = 80
 
 type Store = LsmLevel<string, string>
@@ -203,10 +204,6 @@ function compare([a]: readonly [string, string], [b]: readonly [string, string])
   return a < b ? -1 : 1
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
 const settings: Record<string, Setting> = {
   'a table for each space': { partitionDepth: 1, writeBufferSize: 4000 },
   'tables of all spaces': { writeBufferSize: 4000 },
@@ -222,9 +219,9 @@ const settings: Record<string, Setting> = {
 }
 
 const seed = testSeed()
+const totals = { dropped: 0, overlapping: 0, ingested: 0 }
 for (const [name, options] of Object.entries(settings)) {
   test(`${name}: a clear deletes what was visible, and nothing that came later`, async () => {
-    const totals = { dropped: 0, overlapping: 0, ingested: 0 }
     for (let history = 0; history < histories; history++) {
       const player = new Player(createRandom(seed + history), options)
       try {
@@ -236,9 +233,12 @@ for (const [name, options] of Object.entries(settings)) {
       totals.overlapping += player.overlapping
       totals.ingested += player.ingested
     }
-    console.log(`${name}: ${JSON.stringify(totals)}`)
-    assert.ok(totals.dropped > histories / 2 && totals.overlapping > histories && totals.ingested > histories)
   })
 }
+
+test('clears have dropped tables, and others went on at the same time', () => {
+  console.log(JSON.stringify(totals))
+  assert.ok(totals.dropped > 50 && totals.overlapping > 50 && totals.ingested > 20)
+})
 
 test.run()

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Call, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
+import { nextTurn } from '../support/lsm-crash-points.ts'
 import { closeAll, closeLater } from '../support/temporary-directory.ts'
 import { ingestAll, ingestTables, put, range, tableNames } from './ingest-helpers.ts'
 
@@ -219,7 +220,7 @@ for (const moment of ['sync of the log', 'edit of the manifest']) {
 
 test('a small range is cleared without waiting for a merge of other tables', async () => {
   const { db } = await openStore()
-  await write(db, 100, 5_000)
+  await write(db, 100, 5_000, 'x'.repeat(500))
   let isMerged = false
   const merged = db.compactRange('k0100', 'k4999').then(() => {
     isMerged = true
@@ -273,9 +274,5 @@ test('tables whose ingest began before a clear, and ends after its beginning, ar
   assert.ok(isInstalled)
   await hasKeys(db, [...outside, 'k0025x'])
 })
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
 
 test.run()
