@@ -12,7 +12,7 @@
 import type { BlockCache } from '../cache/block-cache.ts'
 import type { JobRunner } from '../compaction/job.ts'
 import type { PutHashes } from '../encoded-batch.ts'
-import { notSupported } from '../errors.ts'
+import { notOpen, notSupported } from '../errors.ts'
 import type { VersionEdit } from '../format/version-edit.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import type { Lock } from '../fs/lock.ts'
@@ -79,6 +79,8 @@ export class Engine implements Moment {
   /** Number of unreleased read views. */
   #views = 0
   #onLastView: (() => void) | undefined
+  /** Whether close() has waited for the last view: nobody may take one any more. */
+  #isClosed = false
   readonly #onViewReleased = (): void => {
     this.#views--
     if (this.#views === 0) this.#onLastView?.()
@@ -172,8 +174,9 @@ export class Engine implements Moment {
     return this.#queue.whenWritten()
   }
 
-  /** A view of a moment, by default now; the caller releases it. */
+  /** A view of a moment, by default now; the caller releases it. @throws LEVEL_DATABASE_NOT_OPEN */
   view(at: Moment = this): EngineReadView {
+    if (this.#isClosed) throw notOpen()
     this.#views++
     return new EngineReadView(at, at.sequence, this.#onViewReleased)
   }
@@ -244,8 +247,11 @@ export class Engine implements Moment {
    */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => {
-      this.#onLastView = resolve
-      if (this.#views === 0) resolve()
+      this.#onLastView = () => {
+        this.#isClosed = true
+        resolve()
+      }
+      if (this.#views === 0) this.#onLastView()
     })
     await this.#queue.whenIdle()
     if (this.#queue.failure === undefined && this.#buffers[0]!.fillBytes > closeFlushBytes) {

@@ -61,6 +61,7 @@ export class Ingest {
   /**
    * Whether the store has no entry in these key ranges, [from, to), and no trace of a deleted one: no key in them was
    * ever in a table or memtable that still exists, and install() may take it for new.
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   async hasNothingIn(ranges: readonly (readonly [from: Uint8Array, to: Uint8Array])[]): Promise<boolean> {
     const view = this.#engine.view()
@@ -77,7 +78,11 @@ export class Ingest {
     }
   }
 
-  /** Lets threads read the keys from ≤ k < to as the store is now, each with a ThreadView. */
+  /**
+   * Lets threads read the keys from ≤ k < to as the store is now, each with a ThreadView. The store is not closed before
+   * the view is released.
+   * @throws LEVEL_DATABASE_NOT_OPEN
+   */
   shareView(from: Uint8Array, to: Uint8Array): SharedView {
     return shareView(this.#engine, { start: from, end: to })
   }

@@ -54,7 +54,10 @@ export class ThreadView implements ReadView {
   /** Does nothing: scans share the view; see close(). */
   release(): void {}
 
-  /** Frees everything. REQUIRES: all scans are closed. */
+  /**
+   * Frees everything. REQUIRES: all scans are closed, and nobody uses values from them any more, which may be views of
+   * the copies of memtables.
+   */
   close(): void {
     for (const memtable of this.#memtables) memtable.close()
     this.#tables.close()
