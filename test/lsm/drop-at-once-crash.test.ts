@@ -1,4 +1,4 @@
-/** Crashes at every call of clears that drop tables at once, and of the writes around them. */
+/** Crashes and failures at every call of clears that drop tables at once, and of the writes around them. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
@@ -172,6 +172,53 @@ test('a crash at any call of a clear at once leaves all of the range or nothing,
   assert.ok(traces < maxTraces)
   assert.ok(states > dropping * 20)
 })
+
+for (const isPersistent of [false, true]) {
+  const what = isPersistent ? 'all calls from the Nth on fail' : 'the Nth call fails'
+  test(`${what} during a clear at once: all of the range is left or nothing, also after a power failure`, async () => {
+    let calls = 0
+    for (let at = 1; calls === 0; at++) {
+      const disk = new MemoryFileSystem()
+      const fileSystem = new FaultyFileSystem(disk)
+      const db = new LsmLevel<string, string>(location, { autoCompaction: false, fileSystem })
+      await db.open()
+      for (const value of ['older', 'old']) {
+        await db.batch(oldKeys.map((key) => ({ type: 'put', key, value })))
+        await db.flush()
+      }
+      await db.put('a', 'not durable')
+      fileSystem.fail({ at, isPersistent, code: 'EIO' })
+      const isCleared = await db.clear(cleared).then(
+        () => true,
+        () => false
+      )
+      if (fileSystem.matches < at) calls = at
+      // Writing goes on, or has ended with an error.
+      const isAccepted = await db.put('z', 'later', { sync: true }).then(
+        () => true,
+        () => false
+      )
+      const worst = disk.crashStates()[Symbol.iterator]().next().value
+      await db.close().catch(() => undefined)
+      fileSystem.heal()
+      for (const state of [worst ?? disk, disk]) {
+        const reopened = new LsmLevel<string, string>(location, { fileSystem: state })
+        await reopened.open()
+        const left = new Map(await reopened.iterator().all())
+        const old = oldKeys.filter((key) => left.get(key) === 'old')
+        const where = `call ${at}, ${state.origin}`
+        assert.ok(old.length === 0 || old.length === oldKeys.length, where)
+        if (isCleared) assert.is(old.length, 0, where)
+        if (old.length === 0) assert.is(left.get('a'), 'not durable', where)
+        if (isAccepted) assert.is(left.get('z'), 'later', where)
+        assert.equal((await reopened.verify()).problems, [], where)
+        await reopened.close()
+      }
+    }
+    console.log(`${calls} calls`)
+    assert.ok(calls > 4)
+  })
+}
 
 async function checkAll(trace: Trace, where: string, generator: Random): Promise<number> {
   const random = (): number => generator.below(2 ** 32) / 2 ** 32
