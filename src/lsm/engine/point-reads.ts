@@ -54,18 +54,22 @@ export function findVersion(
  * @throws as findVersion()
  */
 export function isUnchangedSince(present: Places & { readonly sequence: number }, sequence: number) {
-  const memtables = present.buffers
-    .map(({ memtable }) => memtable)
-    .filter(({ largestSequence }) => largestSequence > sequence)
-  const tables = present.version.levels.flat().filter(({ largestSequence }) => largestSequence > sequence)
-  const isNewerIn = (meta: TableMeta, key: Uint8Array): boolean =>
-    compareKeys(meta.smallest, key) <= 0 &&
-    compareKeys(meta.largest, key) >= 0 &&
-    present.tables.table(meta).get(key, keyHash(key, 0, key.length), present.sequence, scratch, false) &&
+  const { buffers, version, tables } = present
+  const isNewer = ({ largestSequence }: { readonly largestSequence: number }): boolean => largestSequence > sequence
+  const memtables = buffers.map(({ memtable }) => memtable).filter(isNewer)
+  const level0 = version.tables(0).filter(isNewer)
+  // There may be thousands of tables: those of deeper levels are searched.
+  const levels = [...version.levels.keys()].filter((level) => level > 0 && version.tables(level).some(isNewer))
+  const newerTables = (key: Uint8Array): readonly TableMeta[] => [
+    ...level0.filter(({ smallest, largest }) => compareKeys(smallest, key) <= 0 && compareKeys(largest, key) >= 0),
+    ...levels.flatMap((level) => version.tableFor(level, key) ?? []).filter(isNewer)
+  ]
+  const isInTable = (meta: TableMeta, key: Uint8Array): boolean =>
+    tables.table(meta).get(key, keyHash(key, 0, key.length), present.sequence, scratch, false) &&
     scratch.sequence > sequence
   return (key: Uint8Array): boolean =>
     !memtables.some((memtable) => memtable.get(key, present.sequence, scratch) && scratch.sequence > sequence) &&
-    !tables.some((meta) => isNewerIn(meta, key))
+    !newerTables(key).some((meta) => isInTable(meta, key))
 }
 
 /** A copy of the value; undefined if there is none. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
