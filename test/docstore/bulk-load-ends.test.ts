@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { LoadRequest } from '../../src/docstore/bulk/load-unit.ts'
 import { freeIdleUnitMemory } from '../../src/docstore/bulk/unit-memory.ts'
 import type { Store } from '../../src/docstore/options.ts'
 import { lsmOptions } from '../../src/docstore/store/lsm-store.ts'
+import type { ThreadMessage } from '../../src/docstore/threads/thread-work.ts'
 import { type BadLine, type Database, type ImportOptions, open } from '../../src/index.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { LsmLevel } from '../../src/lsm/lsm-level.ts'
@@ -54,11 +54,11 @@ test('lines that a thread has when it dies are imported all the same', async () 
   const { db } = opened
   const { postMessage } = Worker.prototype
   let killed = 0
-  Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+  Worker.prototype.postMessage = function (this: Worker, message: ThreadMessage, ...rest: never[]) {
     postMessage.call(this, message, ...rest)
-    if (typeof message !== 'object' || message === null || !('unit' in message)) return
+    if (message.kind !== 'unit') return
     killed++
-    const { firstNumber, numbers } = message as LoadRequest
+    const { firstNumber, numbers } = message.request
     // At any moment of its work, or once it has started to write a table.
     if (below(4) === 0) setTimeout(() => this.terminate(), below(30)).unref()
     if (below(2) > 0) return

@@ -6,6 +6,7 @@ import { ObjectId } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { UnitCollector } from '../../src/docstore/bulk/unit-collector.ts'
+import type { ThreadMessage } from '../../src/docstore/threads/thread-work.ts'
 import { BulkWriteError, type Document } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
@@ -90,9 +91,9 @@ test('documents that a thread has when it dies are inserted all the same', async
   const { db } = opened
   const { postMessage } = Worker.prototype
   let killed = 0
-  Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+  Worker.prototype.postMessage = function (this: Worker, message: ThreadMessage, ...rest: never[]) {
     postMessage.call(this, message, ...rest)
-    if (typeof message !== 'object' || message === null || !('unit' in message) || below(3) > 0) return
+    if (message.kind !== 'unit' || below(3) > 0) return
     killed++
     setTimeout(() => this.terminate(), below(30)).unref()
   }
