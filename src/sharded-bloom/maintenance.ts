@@ -134,7 +134,8 @@ export class Maintenance implements EarlySealer {
     const { handles, geometry } = this.#context
     const handle = handles[n]
     if (handle?.open === undefined || !this.isComplete(handle)) return false
-    return !handle.isBeingReplaced || (handles[n + 1]?.segment.documents ?? 0) >= geometry.chunkDocuments
+    if (!handle.isBeingReplaced) return true
+    return (handles[n + 1]?.segment.documents ?? 0) >= geometry.chunkDocuments || this.#isSealable(n + 1)
   }
 
   /** Returns the parameters of the next segment and starts a new sample. */

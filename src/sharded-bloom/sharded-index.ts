@@ -217,6 +217,8 @@ export class ShardedIndex implements DocumentIndex {
     this.#rebuilds.assertNone()
     const { maintenance, building } = this.#parts!
     await maintenance.prepare()
+    // An aborted rebuild may have left a segment before the last one to be sealed.
+    if (maintenance.isWorkDue) await maintenance.run(limit)
     const last = this.#handles.at(-1)
     if (last?.open !== undefined) last.isClosed = true
     if (last?.open !== undefined && range !== undefined) await maintenance.run(limit)

@@ -112,6 +112,41 @@ test('an open segment is replaced without being sealed, unless those after it ha
   }
 })
 
+test('nothing is damaged after a crash, whatever has to be stored while an open segment is being replaced', async () => {
+  const cases: Record<string, (harness: IndexHarness) => Promise<void>> = {
+    'the next segment is closed by a gap': async (harness) => {
+      await harness.insert(tweets.slice(1050, 1070))
+      harness.skip(600)
+      await harness.insert(tweets.slice(1070, 1700))
+    },
+    'a rebuild that followed an aborted one': async (harness) => {
+      const aborted = await harness.index.beginRebuild!(harness.limit)
+      await harness.insert(tweets.slice(1050, 1540))
+      await aborted.end()
+      await begin(harness)
+      await harness.insert(tweets.slice(1540, 2000))
+    }
+  }
+  const begin = async (harness: IndexHarness) => {
+    const rebuild = await harness.index.beginRebuild!(harness.limit)
+    await rebuild.build()
+  }
+  for (const [name, meanwhile] of Object.entries(cases)) {
+    const harness = await worn()
+    await harness.insert(tweets.slice(900, 1050))
+    if (!name.includes('aborted')) await begin(harness)
+    await meanwhile(harness)
+    const crashed = harness.crashed()
+    await crashed.open()
+    await crashed.check(filters)
+    assert.equal(crashed.damage, [], name)
+    const { recovered } = crashed.index.stats()
+    assert.ok(recovered < 2 * 512, `${name}: ${recovered} recovered`)
+    await crashed.close()
+    await harness.close()
+  }
+})
+
 test('rebuilt after a reopen, a last segment of few documents has the private pairs of earlier ones', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   await harness.insert(tweets.slice(0, 600))
