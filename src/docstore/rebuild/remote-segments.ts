@@ -61,16 +61,19 @@ export class RemoteSegments implements RemoteBuilder {
       numbers: fileNumbers
     }
     const stop = new AbortController()
+    const ended = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
     let failure: { readonly error: unknown } | undefined
     try {
       const built = await buildInThread('segment', request, {
-        signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+        signal: ended,
         // Called by the event loop, which would end the process if it threw.
         onProgress: (documents) => {
+          // The thread may have sent more before it learned of the end.
+          if (ended.aborted) return
           try {
             onProgress(documents)
           } catch (error) {
-            failure ??= { error }
+            failure = { error }
             stop.abort()
           }
         },
