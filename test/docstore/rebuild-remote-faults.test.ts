@@ -1,6 +1,9 @@
 /** What goes wrong while a thread builds segments reaches the caller once, and nobody else. */
+import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { defaultThreads } from '../../src/docstore/threads/default-threads.ts'
+import type { ThreadMessage } from '../../src/docstore/threads/thread-work.ts'
 import type { Database } from '../../src/index.ts'
 import { openCounted, tweet } from './load-cases.ts'
 import { rejects } from './scratch.ts'
@@ -9,9 +12,9 @@ import { rejects } from './scratch.ts'
 const large = { index: { segmentBits: 16_384 }, autoRebuild: false } as const
 const count = 40_000
 
-const fill = (db: Pick<Database, 'insertMany'>) =>
-  db.insertMany(
-    Array.from({ length: count }, (_, i) => tweet(i, i)),
+const fill = (collection: Pick<Database, 'insertMany'>, documents = count) =>
+  collection.insertMany(
+    Array.from({ length: documents }, (_, i) => tweet(i, i)),
     { threads: 0 }
   )
 
@@ -42,6 +45,37 @@ test('the progress function is not called again after it has thrown, or after th
     else await rejects(rebuilding, 'Aborted')
     assert.is(calls.length, 1, end)
   }
+})
+
+test('collections that are rebuilt at the same time share a few threads, and one that waits can be aborted', async () => {
+  const { postMessage } = Worker.prototype
+  const threads = new Set<Worker>()
+  await using opened = await openCounted(undefined, large)
+  const { db } = opened
+  const collections = Array.from({ length: 8 }, (_, i) => db.collection(`c${i}`))
+  for (const collection of collections) await fill(collection, 17_000)
+  const ends: string[] = []
+  Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+    postMessage.call(this, message, ...rest)
+    if ((message as ThreadMessage | undefined)?.kind === 'segment') threads.add(this)
+  }
+  try {
+    const aborted = new AbortController()
+    const rebuilding = collections.map(async ({ index }, i) => {
+      const options = i === 7 ? { threads: 1, signal: aborted.signal } : { threads: 1 }
+      await index.rebuild(options).then(
+        ({ documents }) => ends.push(`${documents} documents`),
+        ({ codeName }) => ends.push(codeName)
+      )
+    })
+    setTimeout(() => aborted.abort(), 50)
+    await Promise.all(rebuilding)
+  } finally {
+    Worker.prototype.postMessage = postMessage
+  }
+  assert.equal(ends.sort(), [...Array.from({ length: 7 }, () => '17000 documents'), 'Aborted'])
+  assert.ok(threads.size <= Math.max(1, defaultThreads()), `${threads.size} threads`)
+  for (const collection of collections) assert.is(await collection.countDocuments({ lang: 'de' }), 5667)
 })
 
 test.run()

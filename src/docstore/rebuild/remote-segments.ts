@@ -13,6 +13,7 @@ import type { CollectionStore } from '../store/collection-store.ts'
 import { type Area, areaOf } from '../store/layout.ts'
 import { buildInThread } from '../threads/build-threads.ts'
 import type { BuiltSegmentTables, SegmentRequest } from './segment-request.ts'
+import { inTurn } from './thread-turns.ts'
 
 /** More than a segment has kinds of records. */
 const fileNumbers = 16
@@ -36,7 +37,7 @@ export class RemoteSegments implements RemoteBuilder {
 
   async build(job: SegmentJob, following: Following): Promise<RebuiltSegment | undefined> {
     const ingest = await this.#beginIngest()
-    const built = await this.#buildInThread(ingest, job, following)
+    const built = await inTurn(() => this.#buildInThread(ingest, job, following), following.signal)
     if (built === undefined) return undefined
     // The store has nothing of this segment: see isUnused().
     await ingest.install(built.tables, () => true)
