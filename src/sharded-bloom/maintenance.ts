@@ -288,8 +288,10 @@ export class Maintenance implements EarlySealer {
     if (this.#deadMarks.length === 0) return
     const marks = this.#deadMarks.splice(0)
     const writes: IndexWrite[] = marks.map((ordinal) => ({ key: indexKey(IndexArea.dead, ordinal), value: undefined }))
+    // Of a segment that is not stored, a crash leaves only the documents that live.
+    const stored = this.#context.handles.filter(({ checkpointed }) => checkpointed > 0)
     try {
-      await this.#segments.write(writes, this.#context.handles)
+      await this.#segments.write(writes, stored)
     } catch (error) {
       this.#deadMarks.push(...marks)
       throw error

@@ -147,6 +147,26 @@ test('nothing is damaged after a crash, whatever has to be stored while an open 
   }
 })
 
+test('a segment that was not stored before a crash during a rebuild leaves no live bitmap', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 512 })
+  await harness.insert(Array.from({ length: 4600 }, (_, n) => ({ n })))
+  const rebuild = await harness.index.beginRebuild!(harness.limit)
+  await rebuild.build()
+  await harness.insert(tweets.slice(0, 20))
+  // So many that they are written as bitmaps.
+  await harness.remove([...harness.documents.keys()].slice(0, 4200))
+  await harness.maintain()
+  const crashed = harness.crashed()
+  await crashed.open()
+  await crashed.check(filters)
+  await crashed.insert(tweets.slice(20, 40))
+  await crashed.rebuild()
+  await crashed.reopen()
+  assert.is(storedNumbers(crashed).size, crashed.index.stats().segments)
+  await crashed.close()
+  await harness.close()
+})
+
 test('rebuilt after a reopen, a last segment of few documents has the private pairs of earlier ones', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   await harness.insert(tweets.slice(0, 600))
