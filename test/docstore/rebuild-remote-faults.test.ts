@@ -1,13 +1,17 @@
 /** What goes wrong while a thread builds segments reaches the caller once, and nobody else. */
+import { readdirSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { defaultThreads } from '../../src/docstore/threads/default-threads.ts'
 import type { ThreadMessage } from '../../src/docstore/threads/thread-work.ts'
 import type { Database } from '../../src/index.ts'
-import { openCounted, tweet } from './load-cases.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
+import { assertNoTableIsLeft, assertSound, openCounted, tweet } from './load-cases.ts'
 import { rejects } from './scratch.ts'
 
+const random = randomFrom(testSeed())
 /** The smallest segments that are worth a thread. */
 const large = { index: { segmentBits: 16_384 }, autoRebuild: false } as const
 const count = 40_000
@@ -45,6 +49,48 @@ test('the progress function is not called again after it has thrown, or after th
     else await rejects(rebuilding, 'Aborted')
     assert.is(calls.length, 1, end)
   }
+})
+
+test('segments that a thread has when it dies are built all the same, and it leaves no file', async () => {
+  const { postMessage } = Worker.prototype
+  let killed = 0
+  const opened = await openCounted(undefined, large)
+  const { db, location } = opened
+  await fill(db)
+  Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+    postMessage.call(this, message, ...rest)
+    const work = message as ThreadMessage | undefined
+    if (work?.kind !== 'segment') return
+    const { firstNumber, numbers } = work.request
+    // At any moment of its work, or once it has started to write a table.
+    const latest = random() < 0.5 ? Math.floor(random() * 300) : 10_000
+    const start = performance.now()
+    const watch = setInterval(() => {
+      const isWriting = readdirSync(location).some((name) => {
+        const number = Number.parseInt(name, 10)
+        return number >= firstNumber && number < firstNumber + numbers
+      })
+      if (!isWriting && performance.now() - start < latest) return
+      clearInterval(watch)
+      killed++
+      void this.terminate()
+    }, 0)
+    watch.unref()
+  }
+  try {
+    for (let round = 0; round < 4; round++) {
+      await db.deleteMany({ 'user.followers': round })
+      assert.is((await db.index.rebuild({ threads: 1 })).documents, count * (1 - (round + 1) / 1000))
+    }
+  } finally {
+    Worker.prototype.postMessage = postMessage
+  }
+  assert.ok(killed >= 4)
+  await assertSound(db)
+  await db.index.rebuild({ threads: 1 })
+  assert.ok(opened.ingestedTables > 0)
+  await opened[Symbol.asyncDispose]()
+  await assertNoTableIsLeft(location, large)
 })
 
 test('collections that are rebuilt at the same time share a few threads, and one that waits can be aborted', async () => {
