@@ -14,9 +14,11 @@ import { ProgressReporter } from './progress-reporter.ts'
 /** Options of a rebuild. */
 export interface RebuildOptions {
   /**
-   * 0 builds all segments on this thread, in slices. Otherwise a worker thread builds those of 16,384 documents or more
-   * if the database is on the LSM store and in a directory, and this thread only those with fewer. The thread takes
-   * some 150 MB while it works. Default: as for imports, 0 only on a single processor or with less than a GiB of memory.
+   * 0 builds all segments on this thread, in slices. Otherwise a worker thread builds them if the database is on the LSM
+   * store and in a directory; this thread only builds the first if it has fewer than 16,384 documents, and later ones
+   * with fewer than 1,024. The thread takes some 150 MB while it works; rebuilds of several collections at the same time
+   * share as many threads as an import has by default. Default: as for imports, 0 only on a single processor or with
+   * less than a GiB of memory.
    */
   readonly threads?: number
   /** Called every few milliseconds, and at the end. */
