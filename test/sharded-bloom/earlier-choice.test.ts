@@ -78,7 +78,13 @@ async function built(earlier: EarlierChoices, documentAt: (i: number) => Documen
   const documents = Array.from({ length: count }, (_, i) => Buffer.from(JSON.stringify(documentAt(i))))
   const stored = (ordinal: number): StoredDocument => {
     const json = documents[ordinal]!
-    return { ordinal, json, document: () => JSON.parse(json.toString()) as Document }
+    return {
+      ordinal,
+      bytes: json,
+      start: 0,
+      length: json.length,
+      document: () => JSON.parse(json.toString()) as Document
+    }
   }
   const plan = { seedLo: 1, seedHi: 2, segmentDocuments: 32_768, tuning, ...other }
   let sampled = 0

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
-import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
+import { onlyObject, type StoredDocument, type StoredRun } from '../../sharded-bloom/stored-source.ts'
 import { JsonRecord, readRecord } from '../documents/json-record.ts'
 import { endOfLeadingId, isOnlyIdWrapped } from '../documents/leading-id.ts'
 import { formOfRecord, markBytesOf } from '../documents/record.ts'
@@ -100,7 +100,7 @@ export class UnitLines {
   }
 
   /** Yields documents for a sampler. */
-  async *stored(from: number, to: number): AsyncGenerator<readonly StoredDocument[]> {
+  async *stored(from: number, to: number): AsyncGenerator<StoredRun> {
     for (let begin = from; begin < to; begin += runDocuments) {
       const run: StoredDocument[] = []
       for (let ordinal = begin; ordinal < Math.min(begin + runDocuments, to); ordinal++) run.push(this.#stored(ordinal))
@@ -129,8 +129,8 @@ export class UnitLines {
 
   #stored(ordinal: number): StoredDocument {
     const item = this.item(ordinal - this.#firstOrdinal)
-    if (!(item instanceof JsonRecord)) return { ordinal, json: undefined, document: () => item }
+    if (!(item instanceof JsonRecord)) return onlyObject(ordinal, () => item)
     const { bytes, start, form } = item
-    return { ordinal, json: start === 0 ? bytes : bytes.subarray(start), form, document: () => item.parse() }
+    return { ordinal, bytes, start, length: bytes.length - start, form, document: () => item.parse() }
   }
 }

@@ -9,11 +9,11 @@ import { ByteScan } from '../../lsm/read/byte-scan.ts'
 import { ThreadView } from '../../lsm/thread-view/thread-view.ts'
 import { buildRemotely } from '../../sharded-bloom/rebuild/build-remotely.ts'
 import type { Following } from '../../sharded-bloom/rebuild/build-segment.ts'
-import { documentsOf, type StoredDocument } from '../../sharded-bloom/stored-source.ts'
+import type { StoredRun } from '../../sharded-bloom/stored-source.ts'
 import { DocumentScan } from '../read/document-scan.ts'
 import { IndexTables } from '../store/index-tables.ts'
 import { type Area, areaOf } from '../store/layout.ts'
-import { runsOfScan, storedDocument } from '../store/stored-runs.ts'
+import { runsOfScan } from '../store/stored-runs.ts'
 import type { BuiltSegmentTables, SegmentRequest } from './segment-request.ts'
 
 /**
@@ -40,16 +40,11 @@ export async function buildSegmentTables(
   }
 }
 
-async function* readStored(
-  view: ThreadView,
-  docs: Area,
-  from: number,
-  to: number
-): AsyncGenerator<readonly StoredDocument[]> {
+async function* readStored(view: ThreadView, docs: Area, from: number, to: number): AsyncGenerator<StoredRun> {
   if (from >= to) return
   const scan = new ByteScan(nobody, view, { gte: docs.ordinalKey(from), lt: docs.ordinalKey(to) })
   const records = new DocumentScan(scan, (key, start, end) => docs.ordinalOf(key, start, end))
-  for await (const run of runsOfScan(records)) yield documentsOf(run, { document: storedDocument })
+  yield* runsOfScan(records)
 }
 
 /** Nobody else closes the scans. */

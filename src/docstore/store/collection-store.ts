@@ -28,7 +28,7 @@ import { decodeLoad, loadKeys, withLoad } from './load-records.ts'
 import { OverlayIndexRecords } from './overlay-index-records.ts'
 import { accessTo, type StoreAccess, type TextReadOptions } from './store-access.ts'
 import { rethrow, wrapStoreErrors } from './store-errors.ts'
-import { runsOfReader, runsOfScan, storedDocument } from './stored-runs.ts'
+import { runsOfReader, runsOfScan } from './stored-runs.ts'
 
 const textOptions: TextReadOptions = { keyEncoding: 'view', valueEncoding: 'utf8' }
 
@@ -252,7 +252,7 @@ export class CollectionStore {
   /** For the index to re-read documents. */
   readonly source: DocumentSource = {
     read: (from, to) => this.#readDocuments(from, to),
-    stored: { read: (from, to) => this.#readStored(from, to), document: storedDocument }
+    stored: { read: (from, to) => this.#readStored(from, to) }
   }
 
   /** Deletes everything of the collection except its catalog entry. Not atomic: the catalog remembers to repeat it. */

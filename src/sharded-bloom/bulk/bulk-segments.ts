@@ -15,14 +15,14 @@ import type { FlatDocument } from '../pairs/flatten.ts'
 import { SegmentBuilder } from '../rebuild/segment-builder.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { encodeSegmentRecord } from '../segment/segment-record.ts'
-import type { StoredDocument } from '../stored-source.ts'
+import type { StoredRun } from '../stored-source.ts'
 import type { ChoiceKeeper } from '../tune/earlier-choice.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk-plan.ts'
 import type { EarlierChoices } from './earlier-choices.ts'
 import { partsFor } from './parts-for.ts'
 
 /** Reads the documents, repeatedly if asked: samples are taken of documents still to come. */
-export type StoredDocuments = (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>
+export type StoredDocuments = (from: number, to: number) => AsyncIterable<StoredRun>
 
 export class BulkSegments {
   readonly #parts: IndexParts

@@ -29,9 +29,9 @@ export class StoredIngest {
     this.#byteIngest?.learn(flat)
   }
 
-  #addBytes(segment: OpenSegment, { json, form = 'json' }: StoredDocument, sampler: Sampler | undefined): boolean {
-    if (json === undefined || this.#byteIngest === undefined) return false
+  #addBytes(segment: OpenSegment, { bytes, start, length, form = 'json' }: StoredDocument, sampler?: Sampler): boolean {
+    if (bytes === undefined || this.#byteIngest === undefined) return false
     const onPairs = sampler && ((pairs: PairList): void => sampler.observePairs(pairs))
-    return this.#byteIngest.add(segment, json, 0, json.length, form, onPairs) !== false
+    return this.#byteIngest.add(segment, bytes, start, length, form, onPairs) !== false
   }
 }

@@ -1,7 +1,7 @@
 /** The thread's side of a RemoteBuilder: builds one segment with nothing but the job. */
 import { partsFor } from '../bulk/parts-for.ts'
 import type { IndexWrite } from '../document-index.ts'
-import type { StoredDocument } from '../stored-source.ts'
+import type { StoredRun } from '../stored-source.ts'
 import { buildSegment, type Following, type RebuiltSegment } from './build-segment.ts'
 import type { SegmentJob } from './remote-builder.ts'
 import { SegmentBuilder } from './segment-builder.ts'
@@ -13,7 +13,7 @@ import { SegmentBuilder } from './segment-builder.ts'
  */
 export async function buildRemotely(
   { task, plan, columns }: SegmentJob,
-  readStored: (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>,
+  readStored: (from: number, to: number) => AsyncIterable<StoredRun>,
   write: (record: IndexWrite) => void,
   following: Following
 ): Promise<RebuiltSegment | undefined> {

@@ -20,7 +20,7 @@ import { sealSegment } from '../segment/seal.ts'
 import type { SealedContext } from '../segment/sealed-segment.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import type { SegmentRecord } from '../segment/segment-record.ts'
-import type { StoredDocument } from '../stored-source.ts'
+import type { StoredDocument, StoredRun } from '../stored-source.ts'
 import { type ChoiceKeeper, fittingParametersSteps } from '../tune/earlier-choice.ts'
 import { Sampler } from '../tune/sampler.ts'
 import {
@@ -33,7 +33,7 @@ import {
 
 export interface SegmentBuilding {
   /** Reads the documents of an ordinal range, in runs. */
-  readonly readStored: (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>
+  readonly readStored: (from: number, to: number) => AsyncIterable<StoredRun>
   readonly sealed: SealedContext
   readonly geometry: Geometry
   readonly tuning: () => TuningOptions
@@ -88,7 +88,7 @@ export class SegmentBuilder {
   }
 
   /** Reads the documents of an ordinal range, in runs. */
-  readStored(from: number, to: number): AsyncIterable<readonly StoredDocument[]> {
+  readStored(from: number, to: number): AsyncIterable<StoredRun> {
     return this.#building.readStored(from, to)
   }
 
@@ -277,34 +277,26 @@ export class SegmentBuilder {
     const sampled = createOpen(from, initialParameters(tuning()))
     let sliceStart = performance.now()
     try {
-      for (let run = 0; run < runs; run++) {
-        const begin = from + Math.floor(((to - from) * run) / runs)
-        const end = from + Math.floor(((to - from) * (run + 1)) / runs)
-        for await (const stored of takeFirst(perRun, readStored(begin, end))) {
-          this.#ingest.add(sampled, stored, sampler)
-          // The range has more documents than the average suggested.
-          if (sampled.isFull) return sampler
-          sliceStart = await yieldIfDue(sliceStart)
-          throwIfAborted(signal)
+      for (let part = 0; part < runs; part++) {
+        const begin = from + Math.floor(((to - from) * part) / runs)
+        const end = from + Math.floor(((to - from) * (part + 1)) / runs)
+        let left = perRun
+        reading: for await (const run of readStored(begin, end)) {
+          for (const stored of run) {
+            if (left-- === 0) break reading
+            this.#ingest.add(sampled, stored, sampler)
+            // The range has more documents than the average suggested.
+            if (sampled.isFull) return sampler
+            const slice = yieldIfDue(sliceStart)
+            if (!(slice instanceof Promise)) continue
+            sliceStart = await slice
+            throwIfAborted(signal)
+          }
         }
       }
       return sampler
     } finally {
       sampled.free()
-    }
-  }
-}
-
-/** Yields the first `count` documents of the runs. */
-async function* takeFirst(
-  count: number,
-  runs: AsyncIterable<readonly StoredDocument[]>
-): AsyncGenerator<StoredDocument> {
-  let left = count
-  for await (const run of runs) {
-    for (const stored of run) {
-      if (left-- === 0) return
-      yield stored
     }
   }
 }
