@@ -1,13 +1,14 @@
 /** Databases on a disk that fills up: a small tmpfs. Skipped where mounting is refused. */
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type Document, type OpenOptions, open } from '../../src/index.ts'
 import { PetalError } from '../../src/model/errors.ts'
+import { generateTweets } from '../../src/workload/index.ts'
 import { canMount, onTmpfs } from '../support/mounted.ts'
 
 const testMounted = canMount ? test : test.skip
@@ -151,6 +152,30 @@ testMounted('a database that a full disk has no room for leaves no file behind',
     assert.equal(existsSync(location) ? readdirSync(location) : [], [])
     rmSync(filling)
     await (await open(location)).close()
+  })
+)
+
+testMounted('a rebuild by a thread that finds no room fails alone: writing goes on', () =>
+  onTmpfs('size=96m', async (directory) => {
+    const index = { segmentBits: 16_384 }
+    await using db = await open(join(directory, 'db'), { index, autoRebuild: false })
+    await db.insertMany(generateTweets({ count: 17_000 }), { threads: 0 })
+    await db.compact()
+    const { parameters } = await db.index.stats()
+    const filling = join(directory, 'filling')
+    assert.throws(() => writeFileSync(filling, randomBytes(100 << 20)), /ENOSPC/)
+    // Room for the log, but not for a table.
+    truncateSync(filling, statSync(filling).size - (256 << 10))
+    const tables = (): string[] => readdirSync(join(directory, 'db')).filter((name) => name.endsWith('.sst'))
+    const before = new Set(tables())
+    assertNamesFile(await failureOf(db.index.rebuild({ threads: 1 })), directory)
+    assert.ok(tables().every((name) => before.has(name)))
+    assert.equal((await db.index.stats()).parameters, parameters)
+    rmSync(filling)
+    await db.insertOne({ lang: 'new' })
+    await db.index.rebuild({ threads: 1 })
+    assert.is(await db.countDocuments({ lang: 'new' }), 1)
+    assert.equal((await db.verify()).problems, [])
   })
 )
 

@@ -2,7 +2,9 @@
  * Has segments of an index built by threads: each reads the documents from the store's tables and writes tables of its
  * own, which are then made part of the store.
  *
- * Invariant: what a thread could not build leaves nothing behind, and is built in this thread, which reports errors.
+ * Invariant: what a thread could not build leaves nothing behind, and is built in this thread, which reports errors. But
+ * if the thread could not read or write files, the rebuild fails: on a full disk, for example, records that this thread
+ * would write to the log might end all writing.
  */
 import type { Ingest } from '../../lsm/engine/ingest.ts'
 import { transferListOf } from '../../lsm/thread-view/view-data.ts'
@@ -79,7 +81,10 @@ export class RemoteSegments implements RemoteBuilder {
           }
         },
         transfer: transferListOf(view.data)
-      }).catch(() => undefined)
+      }).catch((error) => {
+        if (isIoError(error)) failure ??= { error }
+        return undefined
+      })
       if (built !== undefined && failure === undefined && signal?.aborted !== true) return built
       await ingest.discardNumbers(firstNumber, fileNumbers)
       if (failure !== undefined) throw failure.error
@@ -89,4 +94,8 @@ export class RemoteSegments implements RemoteBuilder {
       view.release()
     }
   }
+}
+
+function isIoError(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === 'LEVEL_IO_ERROR'
 }

@@ -1,5 +1,6 @@
 /** Worker thread that builds units of bulk loads and segments of indexes, one after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { errorToData } from '../../lsm/compaction/job-errors.ts'
 import { nodeFileSystem } from '../../lsm/fs/node-file-system.ts'
 import { lowerThreadPriority } from '../../lsm/fs/thread-priority.ts'
 import { EarlierChoices } from '../../sharded-bloom/bulk/earlier-choices.ts'
@@ -23,9 +24,11 @@ parentPort?.on('message', async (message: ThreadMessage) => {
     return
   }
   current = new AbortController()
-  // File system errors will recur where they can be reported: in the thread that asked.
-  const result = await resultOf(message, current.signal).catch(() => undefined)
-  reply({ kind: 'done', result })
+  try {
+    reply({ kind: 'done', result: await resultOf(message, current.signal) })
+  } catch (error) {
+    reply({ kind: 'failed', error: errorToData(error) })
+  }
 })
 
 function resultOf(message: Exclude<ThreadMessage, { kind: 'abort' }>, signal: AbortSignal) {

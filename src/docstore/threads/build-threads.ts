@@ -7,6 +7,7 @@
  * 2. Every request is settled: by a result, or by an error if its thread dies.
  */
 import type { Worker } from 'node:worker_threads'
+import { errorFromData } from '../../lsm/compaction/job-errors.ts'
 import { startThread } from '../../lsm/start-thread.ts'
 import type { FollowedWork, ThreadMessage, ThreadReply, ThreadWork, WorkKind } from './thread-work.ts'
 
@@ -17,8 +18,8 @@ const idleMilliseconds = 60_000
 const idle: Record<WorkKind, BuildThread[]> = { unit: [], segment: [] }
 
 /**
- * @returns undefined if the work has to be done in this thread, or was aborted
- * @throws Error if the thread dies
+ * @returns undefined if the work has to be done in this thread
+ * @throws Error if the thread dies, or what it throws, as LEVEL_* errors or an Error
  */
 export async function buildInThread<K extends WorkKind>(
   kind: K,
@@ -26,17 +27,18 @@ export async function buildInThread<K extends WorkKind>(
   following: FollowedWork = {}
 ): Promise<ThreadWork[K]['result'] | undefined> {
   const thread = idle[kind].pop() ?? new BuildThread(kind)
-  const result = await thread.build({ kind, request } as ThreadMessage, following)
+  const reply = await thread.build({ kind, request } as ThreadMessage, following)
   thread.endWhenIdle()
   idle[kind].push(thread)
-  return result as ThreadWork[K]['result'] | undefined
+  if (reply.kind === 'failed') throw errorFromData(reply.error)
+  return reply.result as ThreadWork[K]['result'] | undefined
 }
 
-type Result = ThreadWork[WorkKind]['result'] | undefined
+type Ending = Exclude<ThreadReply, { kind: 'progress' }>
 
 interface Pending {
   readonly onProgress: ((documents: number) => void) | undefined
-  resolve(result: Result): void
+  resolve(reply: Ending): void
   reject(error: unknown): void
 }
 
@@ -53,7 +55,7 @@ class BuildThread {
     let cause: unknown
     worker.on('message', (reply: ThreadReply) => {
       if (reply.kind === 'progress') this.#pending?.onProgress?.(reply.documents)
-      else this.#settle()?.resolve(reply.result)
+      else this.#settle()?.resolve(reply)
     })
     worker.on('error', (error) => {
       cause = error
@@ -66,12 +68,12 @@ class BuildThread {
   }
 
   /** REQUIRES: the thread is not building. */
-  async build(message: ThreadMessage, { signal, onProgress, transfer = [] }: FollowedWork): Promise<Result> {
+  async build(message: ThreadMessage, { signal, onProgress, transfer = [] }: FollowedWork): Promise<Ending> {
     clearTimeout(this.#timer)
     const abort = (): void => this.#worker.postMessage({ kind: 'abort' } satisfies ThreadMessage)
     signal?.addEventListener('abort', abort)
     try {
-      return await new Promise<Result>((resolve, reject) => {
+      return await new Promise<Ending>((resolve, reject) => {
         this.#worker.postMessage(message, transfer)
         this.#pending = { onProgress, resolve, reject }
         this.#worker.ref()

@@ -1,4 +1,5 @@
 /** What threads of the pool can be asked to do, and the messages to and from them: plain data, cloned or shared. */
+import type { ErrorData } from '../../lsm/compaction/job-errors.ts'
 import type { BuiltUnit, LoadRequest } from '../bulk/load-unit.ts'
 import type { BuiltSegmentTables, SegmentRequest } from '../rebuild/segment-request.ts'
 
@@ -20,6 +21,7 @@ export type ThreadReply =
   | { readonly kind: 'progress'; readonly documents: number }
   /** The result is undefined if the work has to be done in the thread that asked for it. */
   | { readonly kind: 'done'; readonly result: ThreadWork[WorkKind]['result'] | undefined }
+  | { readonly kind: 'failed'; readonly error: ErrorData }
 
 /** How the caller follows the work. */
 export interface FollowedWork {
