@@ -185,6 +185,7 @@ export class Rebuild implements IndexRebuild {
   /** Does everything but the exchange, so that publish() is short. */
   async #prepare(built: readonly RebuiltSegment[], to: number, signal: AbortSignal | undefined): Promise<void> {
     const { sealed, geometry } = this.#context
+    const isQueried = this.#replaced.some(({ isReady }) => isReady)
     let sliceStart = performance.now()
     for (const [i, { record: sealedRecord, offsets }] of built.entries()) {
       const { firstOrdinal, storedAt, documents } = sealedRecord
@@ -205,6 +206,8 @@ export class Rebuild implements IndexRebuild {
       handle.bytes = record.bytes
       handle.directoryBytes = value.length + (map?.length ?? 0)
       handle.checkpointed = documents
+      // The next query would have to prepare all of them in one turn.
+      if (isQueried) await handle.prepare()
       this.#handles.push(handle)
       this.#directory.push({ key: indexKey(IndexArea.segment, firstOrdinal), value })
       sliceStart = await yieldIfDue(sliceStart)
