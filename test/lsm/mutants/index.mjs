@@ -17,6 +17,7 @@ import { memory } from './memory.mjs'
 import { orders } from './orders.mjs'
 import { pipelines } from './pipelines.mjs'
 import { reading } from './reading.mjs'
+import { rebuilds } from './rebuilds.mjs'
 import { recovery } from './recovery.mjs'
 import { slices } from './slices.mjs'
 import { tallies } from './tallies.mjs'
@@ -37,6 +38,7 @@ export const mutants = {
   'What is kept decoded reads as what is stored': kept,
   'What an ingest brings is all there or none': ingests,
   'Threads import what one imports': loads,
+  'What is built again is what was there': rebuilds,
   'Dates and ObjectIds are read from bytes as they are meant': wrappers,
   'The event loop breathes': slices,
   'The first of an order are the first': orders,

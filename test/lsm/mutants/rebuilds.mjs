@@ -1,0 +1,75 @@
+import { edit, mutant } from './mutant.mjs'
+
+export const rebuilds = [
+  mutant(
+    'segments of threads take numbers under which the store has tombstones',
+    edit(
+      'sharded-bloom/rebuild/rebuilds',
+      'while (!(await remote.isUnused(rangesFrom(this.#nextNumber)))) this.#nextNumber++',
+      ''
+    ),
+    'docstore/rebuild-remote'
+  ),
+  mutant(
+    'segments being built are not on the list of leftovers',
+    edit('sharded-bloom/rebuild/rebuild', 'await leftovers.add(number)', ''),
+    'docstore/rebuild-crash',
+    'sharded-bloom/rebuild'
+  ),
+  mutant(
+    'documents removed while a rebuild was running come back',
+    edit('sharded-bloom/rebuild/rebuild', 'handle?.remove(ordinal)', ''),
+    'sharded-bloom/rebuild',
+    'docstore/rebuild-remote'
+  ),
+  mutant(
+    'a rebuild ends with the first full segment',
+    edit(
+      'sharded-bloom/rebuild/build-segment',
+      'return { ...(await builder.seal(store, number)), next: ordinal }',
+      'return { ...(await builder.seal(store, number)), next: undefined }'
+    ),
+    'sharded-bloom/rebuild'
+  ),
+  mutant(
+    'a segment is stored before the open one that a rebuild replaces',
+    edit(
+      'sharded-bloom/maintenance',
+      'return (handles[n + 1]?.segment.documents ?? 0) >= geometry.chunkDocuments || this.#isSealable(n + 1)',
+      'return geometry === undefined'
+    ),
+    'sharded-bloom/rebuild'
+  ),
+  mutant(
+    'an aborted rebuild leaves the open segment waiting for another',
+    edit('sharded-bloom/rebuild/rebuild', 'for (const handle of this.#replaced) handle.isBeingReplaced = false', ''),
+    'sharded-bloom/rebuild'
+  ),
+  mutant(
+    'a thread reads what was written after it had been given its view',
+    edit('lsm/thread-view/thread-view', 'this.sequence = sequence', 'this.sequence = sequence + 1e6'),
+    'lsm/thread-view'
+  ),
+  mutant(
+    'a thread does not see what is only in memory',
+    edit('lsm/engine/share-view', '.filter(({ isEmpty }) => !isEmpty)', '.filter(({ isEmpty }) => isEmpty)'),
+    'lsm/thread-view',
+    'docstore/rebuild-remote'
+  ),
+  mutant(
+    'on a full disk a rebuild goes on through the log',
+    edit('docstore/rebuild/remote-segments', 'if (isIoError(error)) failure ??= { error }', ''),
+    'docstore/full-disk'
+  ),
+  mutant(
+    'an error of the progress function is lost',
+    edit('docstore/rebuild/remote-segments', 'if (failure !== undefined) throw failure.error', ''),
+    'docstore/rebuild-remote',
+    'docstore/rebuild-remote-faults'
+  ),
+  mutant(
+    'skipped lines are reported in the order in which they are found',
+    edit('docstore/import/import-run', '.sort((a, b) => a.line - b.line)', ''),
+    'docstore/import-lines'
+  )
+]
