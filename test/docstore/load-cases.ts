@@ -5,6 +5,7 @@ import type { Store } from '../../src/docstore/options.ts'
 import { lsmOptions } from '../../src/docstore/store/lsm-store.ts'
 import { type Database, type Document, type OpenOptions, open } from '../../src/index.ts'
 import { LsmLevel } from '../../src/lsm/lsm-level.ts'
+import type { StoreOptions } from '../../src/lsm/options.ts'
 import { scratchPath } from './scratch.ts'
 
 /** Lines per unit. */
@@ -20,8 +21,12 @@ export interface LoadedDatabase extends AsyncDisposable {
 }
 
 /** A database over a store that counts the tables it takes in. */
-export async function openCounted(location = scratchPath(), options: OpenOptions = {}): Promise<LoadedDatabase> {
-  const store = new LsmLevel<unknown, unknown>(location, lsmOptions())
+export async function openCounted(
+  location = scratchPath(),
+  options: OpenOptions = {},
+  lsm: StoreOptions = {}
+): Promise<LoadedDatabase> {
+  const store = new LsmLevel<unknown, unknown>(location, { ...lsmOptions(), ...lsm })
   const db = await open(store as unknown as Store, { ...smallSegments, ...options })
   return {
     db,

@@ -128,11 +128,11 @@ test('an aborted rebuild leaves index and files as they were; the next ones work
   const opened = await openCounted(undefined, large)
   const { db, location } = opened
   await fill(opened)
-  // Seals the open segment, which a rebuild does first.
+  // After it all segments are sealed: nothing but a rebuild changes them.
   await db.index.rebuild({ threads: 0 })
   const before = (await db.index.stats()).parameters
-  // Before the thread begins, while it samples, while it adds, after one segment, after two.
-  for (const after of [0, 1, 5000, 17_000, 30_000]) {
+  // After two segments, after one, while the thread adds, while it samples, before it begins.
+  for (const after of [34_000, 17_000, 5000, 1, 0]) {
     const controller = new AbortController()
     if (after === 0) setImmediate(() => controller.abort())
     const rebuilding = db.index.rebuild({
@@ -148,11 +148,30 @@ test('an aborted rebuild leaves index and files as they were; the next ones work
   }
   await opened[Symbol.asyncDispose]()
   await assertNoTableIsLeft(location, large)
-  // Another process numbers segments from the same number on, under which the store has tombstones.
   await using again = await openCounted(location, large)
   await again.db.index.rebuild({ threads: 1 })
   assert.ok(again.ingestedTables > 0)
   assert.is((await again.db.index.stats()).dead, 0)
+  await assertSound(again.db)
+})
+
+test('numbers of segments that were deleted are not given to others while the store has tombstones under them', async () => {
+  // Merges would remove the tombstones.
+  const withoutMerges = { autoCompaction: false }
+  const opened = await openCounted(undefined, large, withoutMerges)
+  const { db, location } = opened
+  await fill(opened)
+  await db.index.rebuild({ threads: 0 })
+  const controller = new AbortController()
+  const onProgress = ({ documents }: { documents: number }): void => {
+    if (documents > 34_000) controller.abort()
+  }
+  await rejects(db.index.rebuild({ threads: 1, signal: controller.signal, onProgress }), 'Aborted')
+  assert.ok(opened.ingestedTables > 0)
+  await opened[Symbol.asyncDispose]()
+  await using again = await openCounted(location, large, withoutMerges)
+  await again.db.index.rebuild({ threads: 1 })
+  assert.ok(again.ingestedTables > 0)
   await assertSound(again.db)
 })
 
