@@ -1,4 +1,4 @@
-/** The default number of threads of a bulk load (docs/ingest.md). */
+/** The default number of threads of a bulk load (docs/ingest.md); where it is 0, rebuilds use none either. */
 import { availableParallelism, totalmem } from 'node:os'
 
 /** Limited, because each needs memory. */

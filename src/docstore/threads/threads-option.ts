@@ -1,4 +1,4 @@
-/** The `threads` option of bulk writes. */
+/** The `threads` option of bulk writes; rebuilds have one of their own (jobs/rebuild-job.ts), checked alike. */
 import type { Known } from '../known-options.ts'
 import { assertWholeNumber } from '../option-checks.ts'
 
