@@ -12,7 +12,6 @@ import { PetalError } from '../model/errors.ts'
 import { nextTurn, yieldIfDue, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { Adoption } from './bulk/adoption.ts'
-import type { SegmentPlan } from './bulk/bulk-plan.ts'
 import type { AcceptedForm, JsonForm } from './byte-scan/json-form.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type {
@@ -27,7 +26,7 @@ import type {
 import { IndexParts } from './index-parts.ts'
 import { hasSegments, loadSegments, markedDead } from './loading.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
-import type { RebuildRange, RemoteBuilding } from './rebuild/rebuild.ts'
+import type { RebuildRange } from './rebuild/rebuild.ts'
 import { Rebuilds } from './rebuild/rebuilds.ts'
 import type { RemoteBuilder } from './rebuild/remote-builder.ts'
 import { CheckedStore } from './records/checked-store.ts'
@@ -203,9 +202,8 @@ export class ShardedIndex implements DocumentIndex {
     this.#tuning = checkTuning(withChoice(this.#options, choice))
   }
 
-  async beginRebuild(limit: number, remote?: RemoteBuilder): Promise<IndexRebuild> {
-    const plan = (): SegmentPlan | undefined => this.bulk.plan()
-    return this.#beginRebuild(limit, remote && plan() && { builder: remote, plan: () => plan()! })
+  beginRebuild(limit: number, remote?: RemoteBuilder): Promise<IndexRebuild> {
+    return this.#beginRebuild(limit, this.bulk.plan() && remote)
   }
 
   /** As beginRebuild(), for a range of ordinals. */
@@ -213,7 +211,7 @@ export class ShardedIndex implements DocumentIndex {
     return this.#beginRebuild(limit, undefined, range)
   }
 
-  async #beginRebuild(limit: number, remote: RemoteBuilding | undefined, range?: RebuildRange): Promise<IndexRebuild> {
+  async #beginRebuild(limit: number, remote: RemoteBuilder | undefined, range?: RebuildRange): Promise<IndexRebuild> {
     this.#rebuilds.assertNone()
     const { maintenance, building } = this.#parts!
     await maintenance.prepare()
@@ -222,7 +220,7 @@ export class ShardedIndex implements DocumentIndex {
     const last = this.#handles.at(-1)
     if (last?.open !== undefined) last.isClosed = true
     if (last?.open !== undefined && range !== undefined) await maintenance.run(limit)
-    return this.#rebuilds.begin({ ...building, remote }, range)
+    return this.#rebuilds.begin({ ...building, remote, plan: () => this.bulk.plan() }, range)
   }
 
   stats(): IndexStats {

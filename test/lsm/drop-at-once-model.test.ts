@@ -2,8 +2,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
-import { createRandom, type Random } from '../bloom/random.ts'
+import type { Random } from '../bloom/random.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { playHistories } from '../support/histories.ts'
 import { nextTurn } from '../support/lsm-crash-points.ts'
 import { type Entries, ingestAll } from './ingest-helpers.ts'
 
@@ -222,17 +223,12 @@ const seed = testSeed()
 const totals = { dropped: 0, overlapping: 0, ingested: 0 }
 for (const [name, options] of Object.entries(settings)) {
   test(`${name}: a clear deletes what was visible, and nothing that came later`, async () => {
-    for (let history = 0; history < histories; history++) {
-      const player = new Player(createRandom(seed + history), options)
-      try {
-        await player.play()
-      } catch (error) {
-        throw new Error(`seed ${seed + history}: ${(error as Error).stack}`, { cause: error })
-      }
+    const playerFor = (random: Random): Player => new Player(random, options)
+    await playHistories(histories, seed, playerFor, (player) => {
       totals.dropped += player.dropped
       totals.overlapping += player.overlapping
       totals.ingested += player.ingested
-    }
+    })
   })
 }
 

@@ -3,8 +3,9 @@ import type { AbstractSnapshot } from 'abstract-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
-import { createRandom, type Random } from '../bloom/random.ts'
+import type { Random } from '../bloom/random.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { playHistories } from '../support/histories.ts'
 import { ingestTables, put } from './ingest-helpers.ts'
 
 const histories = 60
@@ -190,15 +191,10 @@ const seed = testSeed()
 for (const [name, options] of Object.entries(settings)) {
   test(`${name}: with ingests between writes, the store behaves as a sorted map with frozen snapshots`, async () => {
     let ingests = 0
-    for (let history = 0; history < histories; history++) {
-      const player = new Player(createRandom(seed + history), options)
-      try {
-        await player.play()
-      } catch (error) {
-        throw new Error(`seed ${seed + history}: ${(error as Error).stack}`, { cause: error })
-      }
+    const playerFor = (random: Random): Player => new Player(random, options)
+    await playHistories(histories, seed, playerFor, (player) => {
       ingests += player.ingests
-    }
+    })
     assert.ok(ingests > histories, `${ingests} ingests`)
     console.log(`${name}: ${ingests} ingests`)
   })

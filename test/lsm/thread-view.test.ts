@@ -9,8 +9,9 @@ import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/ind
 import { RangeScan, type ScanOptions } from '../../src/lsm/read/range-scan.ts'
 import { ThreadView } from '../../src/lsm/thread-view/thread-view.ts'
 import { transferListOf, type ViewData } from '../../src/lsm/thread-view/view-data.ts'
-import { createRandom, type Random } from '../bloom/random.ts'
+import type { Random } from '../bloom/random.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { playHistories } from '../support/histories.ts'
 import { nextTurn } from '../support/lsm-crash-points.ts'
 import { closeAll, closeLater } from '../support/temporary-directory.ts'
 import { type Entries, ingestAll, range, tableNames } from './ingest-helpers.ts'
@@ -225,15 +226,10 @@ const seed = testSeed()
 for (const [name, options] of Object.entries(settings)) {
   test(`${name}: in any range a view in a thread shows what a snapshot of its moment shows, while the store goes on`, async () => {
     const totals: Record<string, number> = {}
-    for (let history = 0; history < histories; history++) {
-      const player = new Player(createRandom(seed + history), options)
-      try {
-        await player.play()
-      } catch (error) {
-        throw new Error(`seed ${seed + history}: ${(error as Error).stack}`, { cause: error })
-      }
+    const playerFor = (random: Random): Player => new Player(random, options)
+    await playHistories(histories, seed, playerFor, (player) => {
       for (const [what, count] of Object.entries(player.seen)) totals[what] = (totals[what] ?? 0) + count
-    }
+    })
     console.log(`${name}: ${JSON.stringify(totals)}`)
     assert.ok(totals.views! > histories && totals.entries! > histories * 20 && totals.ingested! > 0)
   })

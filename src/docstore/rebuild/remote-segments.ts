@@ -7,6 +7,7 @@
  * would write to the log might end all writing.
  */
 import type { Ingest } from '../../lsm/engine/ingest.ts'
+import { hasCode } from '../../lsm/errors.ts'
 import { transferListOf } from '../../lsm/thread-view/view-data.ts'
 import { throwIfAborted } from '../../model/errors.ts'
 import type { Following, RebuiltSegment } from '../../sharded-bloom/rebuild/build-segment.ts'
@@ -82,10 +83,10 @@ export class RemoteSegments implements RemoteBuilder {
         },
         transfer: transferListOf(view.data)
       }).catch((error) => {
-        if (isIoError(error)) failure ??= { error }
+        if (hasCode(error, 'LEVEL_IO_ERROR')) failure ??= { error }
         return undefined
       })
-      if (built !== undefined && failure === undefined && signal?.aborted !== true) return built
+      if (built !== undefined && !ended.aborted) return built
       await ingest.discardNumbers(firstNumber, fileNumbers)
       if (failure !== undefined) throw failure.error
       throwIfAborted(signal)
@@ -94,8 +95,4 @@ export class RemoteSegments implements RemoteBuilder {
       view.release()
     }
   }
-}
-
-function isIoError(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === 'LEVEL_IO_ERROR'
 }

@@ -34,7 +34,7 @@ export interface ClearStart {
 export async function dropAtOnce(engine: Engine, range: Range, { view, isOvertaken }: ClearStart): Promise<boolean> {
   const others = await othersWithoutKeys(view, range)
   if (others === undefined) return false
-  if (engine.isMerging && bytesWithin(view, range) < minBytesToWaitFor) return false
+  if (engine.isMerging && sumWithin(view, range, ({ bytes }) => bytes) < minBytesToWaitFor) return false
   await engine.sync()
   let isCleared = false
   await engine.dropTables(() => {
@@ -75,13 +75,16 @@ async function othersWithoutKeys(view: EngineReadView, range: Range): Promise<Re
   return new Set(straddling.map(({ number }) => number))
 }
 
-function bytesWithin(view: EngineReadView, range: Range): number {
-  let bytes = 0
-  for (const { table } of tablesIn(view, range)) if (isWithin(range, table)) bytes += table.bytes
-  return bytes
+/** The sum of a measure over the tables that lie within the range. */
+export function sumWithin(at: HasVersion, range: Range, measure: (table: TableMeta) => number): number {
+  let sum = 0
+  for (const { table } of tablesIn(at, range)) if (isWithin(range, table)) sum += measure(table)
+  return sum
 }
 
-function* tablesIn({ version }: Pick<EngineReadView, 'version'>, { start, end }: Range) {
+type HasVersion = Pick<EngineReadView, 'version'>
+
+function* tablesIn({ version }: HasVersion, { start, end }: Range) {
   for (const level of version.levels.keys()) {
     for (const table of version.overlapping(level, start, end)) yield { level, table }
   }

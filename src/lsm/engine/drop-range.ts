@@ -14,7 +14,7 @@ import type { Range } from '../read/range.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { Version } from '../version/version.ts'
 import { deleteKeys } from './delete-keys.ts'
-import { type ClearStart, isWithin } from './drop-at-once.ts'
+import { type ClearStart, isWithin, sumWithin } from './drop-at-once.ts'
 import type { Engine } from './engine.ts'
 import { EngineReadView } from './engine-read-view.ts'
 import { StoredKeys } from './stored-keys.ts'
@@ -98,12 +98,7 @@ async function dropOrFindRemaining(
   return found.rest
 }
 
-function isWorthwhile({ version, options }: Engine, range: Range): boolean {
-  let bytes = 0
-  for (const level of version.levels.keys()) {
-    for (const table of version.overlapping(level, range.start, range.end)) {
-      if (isWithin(range, table)) bytes += table.entries * (entryBytes + table.largest.length)
-    }
-  }
-  return bytes > options.writeBufferSize * minMemtableShare
+function isWorthwhile(engine: Engine, range: Range): boolean {
+  const bytes = sumWithin(engine, range, ({ entries, largest }) => entries * (entryBytes + largest.length))
+  return bytes > engine.options.writeBufferSize * minMemtableShare
 }

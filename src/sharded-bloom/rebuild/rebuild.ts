@@ -36,13 +36,9 @@ export interface RebuildContext extends SegmentBuilding {
   /** Replaces the handles and retires the replaced ones. */
   readonly exchange: (replaced: readonly SegmentHandle[], built: readonly SegmentHandle[]) => void
   readonly onEnd: () => void
-  readonly remote: RemoteBuilding | undefined
-}
-
-/** Where segments can be built apart from this thread. */
-export interface RemoteBuilding {
-  readonly builder: RemoteBuilder
-  readonly plan: () => SegmentPlan
+  readonly remote: RemoteBuilder | undefined
+  /** The plan by which segments are built remotely; undefined if only this index can hash its pairs. */
+  readonly plan: () => SegmentPlan | undefined
 }
 
 /** Ordinals from ≤ o < to, including documents that are in no segment yet. */
@@ -165,7 +161,7 @@ export class Rebuild implements IndexRebuild {
   /** Returns a number for a segment's records, and lists it: see Leftovers. */
   async #takeNumber(): Promise<number> {
     const { takeNumber, remote, leftovers } = this.#context
-    const number = await takeNumber(remote?.builder)
+    const number = await takeNumber(remote)
     this.#numbers.push(number)
     await leftovers.add(number)
     return number
@@ -173,9 +169,10 @@ export class Rebuild implements IndexRebuild {
 
   async #build(builder: SegmentBuilder, task: SegmentTask, following: Following): Promise<RebuiltSegment | undefined> {
     const { remote, geometry } = this.#context
-    if (remote !== undefined && isWorthSending(task, geometry.segmentDocuments, !this.#isRemote)) {
+    const plan = this.#context.plan()
+    if (remote && plan && isWorthSending(task, geometry.segmentDocuments, !this.#isRemote)) {
       const columns = this.#replaced.at(-1)?.segment.columnSpecs.map(plainSpec) ?? []
-      const segment = await remote.builder.build({ task, plan: remote.plan(), columns }, following)
+      const segment = await remote.build({ task, plan, columns }, following)
       this.#isRemote = segment !== undefined
       if (segment !== undefined) return segment
     }

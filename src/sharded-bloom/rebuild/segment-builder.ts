@@ -100,11 +100,6 @@ export class SegmentBuilder {
     return this.#isClosed || this.#segment?.isFull === true
   }
 
-  /** REQUIRES: a document was added. */
-  get lastOrdinal(): number {
-    return this.#firstOrdinal + this.#offsets[(this.#segment?.documents ?? 0) - 1]!
-  }
-
   /** False for an ordinal too far away to be in the same segment. */
   reaches(ordinal: number): boolean {
     return ordinal - this.#firstOrdinal < maxSpan

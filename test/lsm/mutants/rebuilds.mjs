@@ -58,7 +58,7 @@ export const rebuilds = [
   ),
   mutant(
     'on a full disk a rebuild goes on through the log',
-    edit('docstore/rebuild/remote-segments', 'if (isIoError(error)) failure ??= { error }', ''),
+    edit('docstore/rebuild/remote-segments', "if (hasCode(error, 'LEVEL_IO_ERROR')) failure ??= { error }", ''),
     'docstore/full-disk'
   ),
   mutant(
