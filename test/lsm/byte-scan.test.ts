@@ -101,6 +101,40 @@ test('cached and uncached blocks scan alike, and an entry is valid until the nex
   }
 })
 
+test('scans that take over the buffers of finished and closed ones share none', async () => {
+  const db = new LsmLevel('db', {
+    fileSystem: new MemoryFileSystem(),
+    cacheSize: 0,
+    compression: false,
+    maxFileSize: 65_536
+  })
+  const text = (n: number): string => `${n} `.repeat(80)
+  for (let n = 0; n < 600; n++) await db.put(String(n).padStart(4, '0'), text(n))
+  await db.flush()
+  await db.compactRange('0000', '9999')
+  for (let round = 0; round < 3; round++) {
+    // Closed within a table, after the last one, and twice.
+    const closed = [0, 5, 300, 600].map((steps) => {
+      const scan = db.scanBytes({})
+      for (let step = 0; step < steps; step++) assert.ok(scan.next())
+      if (steps === 600) assert.not(scan.next())
+      return scan
+    })
+    for (const scan of closed) await scan.close()
+    await closed[1]!.close()
+    const scans = [0, 150, 450, 599].map((from) => ({
+      from,
+      scan: db.scanBytes({ gte: Buffer.from(`0${from}`.padStart(4, '0')) })
+    }))
+    for (let step = 0; step < 600; step++) {
+      for (const { scan } of scans) scan.next()
+      for (const { from, scan } of scans) if (from + step < 600) assert.is(scan.valueText(), text(from + step))
+    }
+    for (const { scan } of scans) await scan.close()
+  }
+  await db.close()
+})
+
 test('a scan caches its blocks if the cache has room for all of them, unless fillCache says otherwise', () => {
   assert.ok(fillsCache({ expectedBytes: 700 }, 1000))
   assert.not(fillsCache({ expectedBytes: 800 }, 1000))

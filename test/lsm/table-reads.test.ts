@@ -13,7 +13,7 @@ import { buildTable, openTable, tableEntries, tableOptions } from './table-filli
 
 const seed = seedOfRun()
 /** Reused by the cursors that have it, one after another. */
-const space = new ReadSpace()
+const space = ReadSpace.acquire()
 const readOptions = fc.record({
   fillCache: fc.boolean(),
   readahead: fc.boolean(),

@@ -8,6 +8,7 @@ import { Type } from '../../src/model/types.ts'
 import { Flattener } from '../../src/sharded-bloom/pairs/flatten.ts'
 import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
 import { Tag, type TaggedPair } from '../../src/sharded-bloom/pairs/pair-tags.ts'
+import { ScratchArena } from '../../src/sharded-bloom/records/scratch-arena.ts'
 import { wholePart } from '../../src/sharded-bloom/segment/and-groups.ts'
 import { geometryOf, sealedRowBytes } from '../../src/sharded-bloom/segment/geometry.ts'
 import { GrowingRow } from '../../src/sharded-bloom/segment/growing-row.ts'
@@ -111,7 +112,7 @@ test('a row of any length and density survives encoding, in no more bytes than i
     fc.property(lengths, shares, fc.integer(), (documents, share, start) => {
       const words = randomRow(documents, share, start)
       const rowBytes = sealedRowBytes(documents)
-      const stored = encodeRow(words, documents, rowBytes, memory)
+      const stored = encodeRow(words, documents, rowBytes, memory, new ScratchArena())
       assert.equal(stored, storedRow(words, documents, rowBytes))
       shapes.add(stored[0]!)
       assert.ok(stored.length <= 1 + rowBytes)

@@ -26,7 +26,7 @@ async function worn(): Promise<IndexHarness> {
   await harness.insert(tweets.slice(0, 550))
   harness.skip(600)
   await harness.insert(tweets.slice(550, 900))
-  await harness.remove([...harness.documents.keys()].filter((ordinal) => ordinal % 3 === 0))
+  await harness.remove([...harness.documents.keys()].filter((ordinal) => ordinal % 3 === 2))
   await harness.reopen()
   return harness
 }

@@ -93,10 +93,18 @@ test('the memory of a closed sampler is reused by only one other, and does not a
   fresh.close()
   fresh.close()
   const [first, second] = [new Sampler(), new Sampler()]
-  assert.is.not(first.members.buffer, second.members.buffer)
   for (const document of documents) for (const sampler of [first, second]) observe(sampler, [document])
+  assert.is.not(first.members.buffer, second.members.buffer)
   assert.equal(told(first), expected)
   assert.equal(told(second), expected)
+  const { buffer } = first.members
+  const [few, third] = [new Sampler(), new Sampler()]
+  observe(few, documents.slice(0, 1))
+  first.close()
+  few.close()
+  new Sampler().close()
+  observe(third, documents.slice(0, 1))
+  assert.is(third.members.buffer, buffer, 'the memory is kept, whoever is closed after few documents or none')
 })
 
 test.run()

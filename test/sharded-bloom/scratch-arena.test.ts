@@ -41,10 +41,23 @@ async function recordsOf(seed: number): Promise<ReadonlyMap<string, Uint8Array>>
   return harness.records.records
 }
 
+/** The records of an index that seals a segment of the usual size, whose columns take more than one step to write. */
+async function recordsOfColumns(seed: number): Promise<ReadonlyMap<string, Uint8Array>> {
+  const harness = new IndexHarness({ segmentDocuments: 65_536, seed: { lo: seed, hi: 3 } })
+  await harness.open()
+  await harness.insert(Array.from({ length: 65_600 }, (_, i) => ({ _id: i, n: (i * 7919 * seed) % 65_521 })))
+  await harness.close()
+  assert.equal(harness.damage, [])
+  assert.ok(harness.records.keysOf(IndexArea.columnKeys).length > 0)
+  return harness.records.records
+}
+
 test('several indexes at once write the same records as each alone, though closed arenas are overwritten', async () => {
-  const seeds = [1, 3, 4]
+  const makers = [1, 3, 4]
+    .map((seed) => () => recordsOf(seed))
+    .concat([5, 6].map((seed) => () => recordsOfColumns(seed)))
   const expected: ReadonlyMap<string, Uint8Array>[] = []
-  for (const seed of seeds) expected.push(await recordsOf(seed))
+  for (const make of makers) expected.push(await make())
   const { take, close } = ScratchArena.prototype
   const { now } = performance
   const taken = new WeakMap<ScratchArena, Uint8Array[]>()
@@ -64,11 +77,11 @@ test('several indexes at once write the same records as each alone, though close
     return time
   }
   try {
-    const records = await Promise.all(seeds.map(recordsOf))
-    seeds.forEach((seed, i) => {
-      assert.equal([...records[i]!.keys()].sort(), [...expected[i]!.keys()].sort())
-      for (const [key, value] of records[i]!) {
-        assert.ok(Buffer.compare(value, expected[i]!.get(key)!) === 0, `record ${key} of index ${seed}`)
+    const records = await Promise.all(makers.map((make) => make()))
+    records.forEach((written, i) => {
+      assert.equal([...written.keys()].sort(), [...expected[i]!.keys()].sort())
+      for (const [key, value] of written) {
+        assert.ok(Buffer.compare(value, expected[i]!.get(key)!) === 0, `record ${key} of index ${i}`)
       }
     })
   } finally {

@@ -19,16 +19,12 @@ import type { TableMeta } from '../version/table-meta.ts'
 
 const noCache = new BlockCache(0)
 
-/** Buffers of closed readers, kept by the thread for later ones: some 160 KiB each at most. */
-const idleSpaces: ReadSpace[] = []
-const maxIdleSpaces = 24
-
 export class RunReader {
   /** A cursor over all tables; its owner closes the reader, too. */
   readonly cursor: Cursor
   readonly #directory: string
   readonly #fileSystem: FileSystem
-  #space: ReadSpace | undefined = idleSpaces.pop() ?? new ReadSpace()
+  #space: ReadSpace | undefined = ReadSpace.acquire()
   #table: Table | undefined
 
   /** @param tables ascending, without overlap */
@@ -43,7 +39,7 @@ export class RunReader {
     this.cursor.close()
     this.#table?.close()
     this.#table = undefined
-    if (this.#space !== undefined && idleSpaces.length < maxIdleSpaces) idleSpaces.push(this.#space)
+    this.#space?.release()
     this.#space = undefined
   }
 

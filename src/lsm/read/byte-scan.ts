@@ -3,7 +3,8 @@
  *
  * Invariants:
  * 1. It sees one read view, and releases it when the scan or the database is closed.
- * 2. The exposed bytes do not change until the next step; they may be part of shared memory that grows after them.
+ * 2. The exposed bytes do not change until the next step or close(); they may be part of shared memory that grows after
+ *    them.
  * 3. It runs on this thread: the caller of next() has to check the clock.
  */
 import { notOpen } from '../errors.ts'
@@ -23,7 +24,7 @@ export interface EntryPlace {
   readonly block?: ByteSpan | undefined
 }
 
-/** Bytes that do not change until the next step. A new object for every block. */
+/** Bytes that do not change until the next step or close(). A new object for every block. */
 export interface ByteSpan {
   readonly bytes: Uint8Array
   readonly start: number

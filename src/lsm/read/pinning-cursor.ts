@@ -11,17 +11,20 @@ export function pinningCursor(
   tables: TableCache,
   { fillCache, reusesMemory }: CursorOptions
 ): Cursor {
-  const space = reusesMemory ? new ReadSpace() : undefined
+  let space: ReadSpace | undefined
   let pinned: number | undefined
   const open = (table: TableMeta): Cursor => {
     const opened = tables.pin(table)
     pinned = table.number
+    if (reusesMemory) space = ReadSpace.acquire()
     // Readahead yields bytes of the reader's own: users must not get the cache's.
     return opened.cursor({ fillCache, readahead: true, space })
   }
   const unpin = (): void => {
     if (pinned !== undefined) tables.unpin(pinned)
     pinned = undefined
+    space?.release()
+    space = undefined
   }
   return new LevelCursor(run, open, unpin)
 }

@@ -53,7 +53,7 @@ export class RangeScan {
 
   /**
    * @param view released by close()
-   * @param reusesMemory entries are invalid after the next step; ignored in reverse
+   * @param reusesMemory entries are invalid after the next step and close(); ignored in reverse
    */
   constructor(view: ReadView, options: ScanOptions, reusesMemory = false) {
     const { reverse = false, limit = -1, fillCache = false } = options

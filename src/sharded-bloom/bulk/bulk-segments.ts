@@ -105,7 +105,7 @@ export class BulkSegments {
   }
 
   async #seal(): Promise<void> {
-    const { record } = await this.#builder.seal(this.#store)
+    const record = await this.#builder.seal(this.#store)
     const value = encodeSegmentRecord(record)
     await this.#store.write([
       { key: indexKey(IndexArea.segment, record.firstOrdinal), value },

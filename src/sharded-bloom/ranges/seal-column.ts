@@ -10,6 +10,7 @@
  * Invariant: every row is over the segment's documents only; bits beyond are unspecified.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { ScratchArena } from '../records/scratch-arena.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import { bitsOfCodes, chooseEdges, hasSharedBins, maxBins } from './bins.ts'
 import { type ColumnKind, sixteenthRows } from './column-record.ts'
@@ -42,24 +43,29 @@ export interface ColumnContents {
   readonly keys: Float64Array
 }
 
-/** Seals in steps. */
-export function* sealColumn(column: OpenColumn, documents: number, memory: RowMemory): Generator<void, ColumnContents> {
+/** Seals in steps. The contents are allocated from `arena`. */
+export function* sealColumn(
+  column: OpenColumn,
+  documents: number,
+  memory: RowMemory,
+  arena: ScratchArena
+): Generator<void, ColumnContents> {
   if (column.isGrowing) {
-    return yield* withSixteenths('growing', growing(column, documents, memory), column, documents, memory)
+    return yield* withSixteenths('growing', growing(column, documents, memory, arena), column, documents, memory, arena)
   }
-  const sample = sampleOf(column, documents, memory)
+  const sample = sampleOf(column, documents, memory, arena)
   yield
   const edges = chooseEdges(sample.sort())
   // If every bin is a single value, codes are exact.
   if (hasSharedBins(edges, sample)) {
     yield
-    const zones = zonesOf(column, documents, memory, sample)
-    if (zones !== undefined) return yield* withSixteenths('zones', zones, column, documents, memory)
+    const zones = zonesOf(column, documents, memory, sample, arena)
+    if (zones !== undefined) return yield* withSixteenths('zones', zones, column, documents, memory, arena)
   }
   // Keys above the sample's greatest key have a bin of their own.
   if (edges.at(-1) !== column.max) edges.push(column.max)
   yield
-  return yield* coded(column, edges, memory)
+  return yield* coded(column, edges, memory, arena)
 }
 
 interface Groups {
@@ -68,20 +74,26 @@ interface Groups {
   readonly members: Uint32Array
 }
 
-function growing(column: OpenColumn, documents: number, memory: RowMemory): Groups {
+function growing(column: OpenColumn, documents: number, memory: RowMemory, arena: ScratchArena): Groups {
   const groups = Math.ceil(documents / groupPositions)
   const groupsAt = memory.push(8 * groups)
   const membersAt = memory.push(4 * groups)
   memory.kernels.fill(membersAt, 0, 4 * groups)
   column.firstKeys(documents, groupsAt, membersAt)
-  const members = memory.u32.slice(membersAt >>> 2, (membersAt >>> 2) + groups)
-  const keys = memory.f64.slice(groupsAt >>> 3, (groupsAt >>> 3) + groups)
+  const members = arena.copyOfWords(memory.u32.subarray(membersAt >>> 2, (membersAt >>> 2) + groups))
+  const keys = arena.copyOfDoubles(memory.f64.subarray(groupsAt >>> 3, (groupsAt >>> 3) + groups))
   memory.pop(groupsAt)
   return { keys, members }
 }
 
 /** Returns undefined if too many zones overlap. @param sample of the column's keys, ascending */
-function zonesOf(column: OpenColumn, documents: number, memory: RowMemory, sample: Float64Array): Groups | undefined {
+function zonesOf(
+  column: OpenColumn,
+  documents: number,
+  memory: RowMemory,
+  sample: Float64Array,
+  arena: ScratchArena
+): Groups | undefined {
   const zones = Math.ceil(documents / groupPositions)
   const zonesAt = memory.push(16 * zones)
   try {
@@ -89,7 +101,8 @@ function zonesOf(column: OpenColumn, documents: number, memory: RowMemory, sampl
     column.zones(documents, zonesAt, membersAt)
     const keys = memory.f64.subarray(zonesAt >>> 3, (zonesAt >>> 3) + 2 * zones)
     if (!areNarrow(keys, sample)) return undefined
-    return { keys: keys.slice(), members: memory.u32.slice(membersAt >>> 2, (membersAt >>> 2) + zones) }
+    const members = memory.u32.subarray(membersAt >>> 2, (membersAt >>> 2) + zones)
+    return { keys: arena.copyOfDoubles(keys), members: arena.copyOfWords(members) }
   } finally {
     memory.pop(zonesAt)
   }
@@ -101,12 +114,13 @@ function* withSixteenths(
   { keys, members }: Groups,
   column: OpenColumn,
   documents: number,
-  memory: RowMemory
+  memory: RowMemory,
+  arena: ScratchArena
 ): Generator<void, ColumnContents> {
   const { kernels, f64 } = memory
   // A group's span begins at its first key and ends at the next stored key.
   const keysPerGroup = kind === 'zones' ? 2 : 1
-  const slices = Array.from({ length: sixteenthRows }, () => new Uint32Array(members.length))
+  const slices = Array.from({ length: sixteenthRows }, () => arena.takeWords(members.length).fill(0))
   for (const [i, { address, position, count }] of column.runs(0, documents).entries()) {
     if (i % runsPerStep === 0) yield
     const first = position / groupPositions
@@ -148,19 +162,24 @@ function areNarrow(zones: Float64Array, sample: Float64Array): boolean {
   return held <= limit * sample.length
 }
 
-function* coded(column: OpenColumn, edges: readonly number[], memory: RowMemory): Generator<void, ColumnContents> {
-  const bins = new Float64Array(2 * maxBins)
+function* coded(
+  column: OpenColumn,
+  edges: readonly number[],
+  memory: RowMemory,
+  arena: ScratchArena
+): Generator<void, ColumnContents> {
+  const bins = arena.takeDoubles(2 * maxBins)
   for (let bin = 0; bin < maxBins; bin++) {
     bins[2 * bin] = Number.POSITIVE_INFINITY
     bins[2 * bin + 1] = Number.NEGATIVE_INFINITY
   }
-  const rows = Array.from({ length: bitsOfCodes(edges.length) }, () => new Uint32Array(frameBytes / 4))
+  const rows = Array.from({ length: bitsOfCodes(edges.length) }, () => arena.takeWords(frameBytes / 4).fill(0))
   const runs = column.runs()
   for (let i = 0; i < runs.length; i += runsPerStep) {
     codeKeys(runs.slice(i, i + runsPerStep), edges, bins, rows, memory)
     yield
   }
-  return { kind: 'codes', rows, keys: bins.slice(0, 2 * edges.length) }
+  return { kind: 'codes', rows, keys: bins.subarray(0, 2 * edges.length) }
 }
 
 /** Sets the bits of the codes in `rows` and widens the bins. */
@@ -189,14 +208,15 @@ function codeKeys(
 }
 
 /** Returns every stride-th key. */
-function sampleOf(column: OpenColumn, documents: number, memory: RowMemory): Float64Array {
+function sampleOf(column: OpenColumn, documents: number, memory: RowMemory, arena: ScratchArena): Float64Array {
   const stride = Math.max(1, Math.ceil(column.count / maxSample))
   const sampleAt = memory.push(8 * maxSample)
   let seen = 0
   for (const { address, count } of column.runs(0, documents)) {
     seen = memory.kernels.sampleKeys(address, count, stride, seen, sampleAt)
   }
-  const sample = memory.f64.slice(sampleAt >>> 3, (sampleAt >>> 3) + Math.ceil(seen / stride))
+  const sampled = memory.f64.subarray(sampleAt >>> 3, (sampleAt >>> 3) + Math.ceil(seen / stride))
+  const sample = arena.copyOfDoubles(sampled)
   memory.pop(sampleAt)
   return sample
 }

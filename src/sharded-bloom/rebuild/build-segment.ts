@@ -54,7 +54,7 @@ export async function buildSegment(
       if (!builder.isOpen) {
         await builder.begin(ordinal - end < maxSpan ? end : ordinal, ordinal, to, left, signal)
       } else if (builder.isFull || !builder.reaches(ordinal)) {
-        return { ...(await builder.seal(store, number)), next: ordinal }
+        return sealed(builder, store, number, ordinal)
       }
       builder.add(stored)
       documents++
@@ -66,5 +66,15 @@ export async function buildSegment(
       }
     }
   }
-  return builder.isOpen ? { ...(await builder.seal(store, number)), next: undefined } : undefined
+  return builder.isOpen ? sealed(builder, store, number, undefined) : undefined
+}
+
+async function sealed(
+  builder: SegmentBuilder,
+  store: IndexStore,
+  number: number,
+  next: number | undefined
+): Promise<RebuiltSegment> {
+  const record = await builder.seal(store, number)
+  return { record, offsets: builder.offsets, next }
 }

@@ -30,6 +30,7 @@ import {
   parametersAfter,
   type TuningOptions
 } from '../tune/tuning.ts'
+import { OffsetList } from './offset-list.ts'
 
 export interface SegmentBuilding {
   /** Reads the documents of an ordinal range, in runs. */
@@ -75,7 +76,7 @@ export class SegmentBuilder {
   #segment: OpenSegment | undefined
   #parameters: SegmentParameters | undefined
   #firstOrdinal = 0
-  #offsets = new Uint32Array(0)
+  #offsets = new OffsetList(0)
   #isClosed = false
   #windowStart = { documents: 0, hashedPairs: 0 }
 
@@ -123,7 +124,7 @@ export class SegmentBuilder {
     this.#segment = createOpen(firstOrdinal, parameters)
     this.#parameters = parameters
     this.#firstOrdinal = firstOrdinal
-    this.#offsets = new Uint32Array(segmentDocuments)
+    this.#offsets = new OffsetList(segmentDocuments)
     this.#isClosed = false
     this.#windowStart = { documents: 0, hashedPairs: 0 }
   }
@@ -169,15 +170,19 @@ export class SegmentBuilder {
     return this.#byteIngest?.write(this.#segment!, document, false)
   }
 
+  /** The ordinal of each position, relative to the first ordinal. */
+  get offsets(): Uint32Array {
+    return this.#offsets.toArray()
+  }
+
   /** Seals the segment under `number`, by default its first ordinal. Afterwards another segment can begin. */
-  async seal(store: IndexStore, number = this.#firstOrdinal): Promise<{ record: SegmentRecord; offsets: Uint32Array }> {
+  async seal(store: IndexStore, number = this.#firstOrdinal): Promise<SegmentRecord> {
     const segment = this.#segment!
     this.#keep(segment)
     const record = await sealSegment(segment, store, this.#building.sealed.memory, 0, number)
-    const offsets = this.#offsets.slice(0, segment.documents)
     this.#segment = undefined
     segment.free()
-    return { record, offsets }
+    return record
   }
 
   /** Frees all memory. */
@@ -188,7 +193,7 @@ export class SegmentBuilder {
   }
 
   #added(segment: OpenSegment, ordinal: number): void {
-    this.#offsets[segment.documents - 1] = ordinal - this.#firstOrdinal
+    this.#offsets.push(ordinal - this.#firstOrdinal)
     this.#watchDensity(segment)
   }
 

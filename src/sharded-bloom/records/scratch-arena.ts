@@ -1,18 +1,19 @@
 /**
- * Reusable memory for records on their way to the store: the next batch reuses the memory of the last one.
+ * Reusable memory for what an index builds and soon discards: the rows of a segment, and records on their way to the
+ * store.
  *
- * Separate arrays for each record were, to V8, external memory that it reclaims only by marking the whole heap
+ * Separate arrays were, to V8, external memory, of which 8 MB make it mark the whole heap, on all cores
  * (docs/ingest.md).
  *
  * Invariant: memory that was taken is not overwritten until the arena is closed, and may be from then on.
  */
 
-/** Larger than most batches. */
-const arenaBytes = 1024 * 1024
-/** Maximum number of idle arenas, shared by all indexes. */
-const maxIdle = 4
+const pageBytes = 256 * 1024
+/** Maximum number of idle pages, shared by all indexes: some more than sealing a segment takes. */
+const maxIdle = 24
 const idle: Uint8Array[] = []
 const noMemory = new Uint8Array(0)
+const alignment = 8
 
 /**
  * @example
@@ -22,15 +23,34 @@ const noMemory = new Uint8Array(0)
  * arena.close()
  */
 export class ScratchArena {
-  #memory = idle.pop() ?? new Uint8Array(arenaBytes)
+  #pages: Uint8Array[] = []
+  /** The last page. */
+  #page: Uint8Array = noMemory
   #used = 0
 
-  /** Allocates bytes of unspecified contents; outside the arena when they do not fit. */
+  /** Allocates bytes of unspecified contents, at a multiple of 8; outside the arena if they do not fit in a page. */
   take(bytes: number): Uint8Array {
+    if (bytes > pageBytes) return new Uint8Array(bytes)
+    if (bytes > this.#page.length - this.#used) {
+      this.#page = idle.pop() ?? new Uint8Array(pageBytes)
+      this.#pages.push(this.#page)
+      this.#used = 0
+    }
     const start = this.#used
-    if (bytes > this.#memory.length - start) return new Uint8Array(bytes)
-    this.#used += bytes
-    return this.#memory.subarray(start, this.#used)
+    this.#used += Math.ceil(bytes / alignment) * alignment
+    return this.#page.subarray(start, start + bytes)
+  }
+
+  /** As take(), for unsigned integers of 32 bits. */
+  takeWords(length: number): Uint32Array {
+    const { buffer, byteOffset } = this.take(4 * length)
+    return new Uint32Array(buffer, byteOffset, length)
+  }
+
+  /** As take(), for doubles. */
+  takeDoubles(length: number): Float64Array {
+    const { buffer, byteOffset } = this.take(8 * length)
+    return new Float64Array(buffer, byteOffset, length)
   }
 
   copyOf(bytes: Uint8Array): Uint8Array {
@@ -39,13 +59,26 @@ export class ScratchArena {
     return copy
   }
 
+  copyOfWords(words: Uint32Array): Uint32Array {
+    const copy = this.takeWords(words.length)
+    copy.set(words)
+    return copy
+  }
+
+  copyOfDoubles(doubles: Float64Array): Float64Array {
+    const copy = this.takeDoubles(doubles.length)
+    copy.set(doubles)
+    return copy
+  }
+
   /**
    * Recycles the memory. REQUIRES: nobody reads what was taken. Do not call it in a `finally`, where a store that
    * failed may still be reading: an arena that is never closed is garbage collected.
    */
   close(): void {
-    if (this.#memory !== noMemory && idle.length < maxIdle) idle.push(this.#memory)
-    this.#memory = noMemory
+    for (const page of this.#pages) if (idle.length < maxIdle) idle.push(page)
+    this.#pages = []
+    this.#page = noMemory
     this.#used = 0
   }
 }

@@ -38,7 +38,7 @@ export function* chunkWrites(
     yield* segment.tail.chunkWrites(first, chunk, documents, arena)
     yield {
       key: indexKey(IndexArea.chunkPrivate, first, chunk),
-      value: segment.privateRows.encodeChunk(chunk, documents)
+      value: segment.privateRows.encodeChunk(chunk, documents, arena)
     }
     if (segment.columnSpecs.length > 0) {
       yield {

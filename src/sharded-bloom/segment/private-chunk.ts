@@ -3,6 +3,7 @@
  * length (u16, little-endian) and the row's stored form (row-codec.ts).
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { ScratchArena } from '../records/scratch-arena.ts'
 
 /** Rows encoded or decoded per use of the scratch area. */
 export const rowsAtOnce = 512
@@ -30,9 +31,12 @@ export class PrivateChunk {
     this.#ends = ends
   }
 
-  /** @param pieces the record, in pieces; copied */
-  static join(pieces: readonly Uint8Array[], ends: Uint32Array, documents: number): PrivateChunk {
-    return new PrivateChunk(concatenated(pieces), ends, documents)
+  /**
+   * @param pieces the record, in pieces; copied
+   * @param arena the chunk's memory, until it is closed; default: memory of its own
+   */
+  static join(pieces: readonly Uint8Array[], ends: Uint32Array, documents: number, arena?: ScratchArena): PrivateChunk {
+    return new PrivateChunk(concatenated(pieces, arena), arena?.copyOfWords(ends) ?? ends.slice(), documents)
   }
 
   /**
@@ -51,7 +55,7 @@ export class PrivateChunk {
     return new PrivateChunk(bytes, ends.subarray(0, count), documents)
   }
 
-  /** Returns the record of the first `documents`, with rows for `slots` slots. */
+  /** Returns the record of the first `documents`, with rows for `slots` slots; it may be part of the chunk's memory. */
   encode(documents: number, slots: number, reading: ChunkReading): Uint8Array {
     const bytes = documents === this.documents ? this.bytes : this.#encodeFewer(documents, reading)
     const missing = slots - this.#ends.length
@@ -121,8 +125,10 @@ export class PrivateChunk {
   }
 }
 
-function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+function concatenated(pieces: readonly Uint8Array[], arena?: ScratchArena): Uint8Array {
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  const bytes = arena?.take(length) ?? new Uint8Array(length)
   let at = 0
   for (const piece of pieces) {
     bytes.set(piece, at)

@@ -29,6 +29,8 @@ export class PrivateRows {
   readonly #geometry: Geometry
   readonly #parts: PrivateChunk[] = []
   readonly #kept: KeptRows
+  /** Memory of complete chunks. */
+  readonly #arena = new ScratchArena()
   #count: number
   #documents = 0
   /** By slot: bits of the 32 positions being filled. */
@@ -120,14 +122,17 @@ export class PrivateRows {
     kernels.clearFrom(to, open, chunkRowBytes)
   }
 
-  /** Returns the record of a chunk's first `documents`. */
-  encodeChunk(chunk: number, documents: number): Uint8Array {
+  /** Returns the record of a chunk's first `documents`, allocated from `arena`. */
+  encodeChunk(chunk: number, documents: number, arena: ScratchArena): Uint8Array {
     if (chunk === this.#parts.length) this.#storeChunk()
-    return this.#parts[chunk]!.encode(documents, this.#count, this.#reading)
+    return arena.copyOf(this.#parts[chunk]!.encode(documents, this.#count, this.#reading))
   }
 
-  /** Returns the stored forms of the rows of slots [from, to), at most `sealedRowsAtOnce`, over all documents. */
-  encode(from: number, to: number, rowBytes: number): Uint8Array[] {
+  /**
+   * Returns the stored forms of the rows of slots [from, to), at most `sealedRowsAtOnce`, over all documents, allocated
+   * from `arena`.
+   */
+  encode(from: number, to: number, rowBytes: number, arena: ScratchArena): Uint8Array[] {
     if (this.#documents > this.#partDocuments) this.#storeChunk()
     const { kernels, u8 } = this.#memory
     const { chunkRowBytes } = this.#geometry
@@ -141,7 +146,7 @@ export class PrivateRows {
       for (let slot = from; slot < to; slot++) {
         const length = kernels.encodeParts(cursors, parts.length, this.#documents, chunkRowBytes, rowBytes, row, out)
         if (length < 0) throw this.#damaged(`private row ${slot} is unreadable`)
-        rows.push(u8.slice(out, out + length))
+        rows.push(arena.copyOf(u8.subarray(out, out + length)))
       }
       return rows
     } finally {
@@ -161,11 +166,12 @@ export class PrivateRows {
     this.#isInFrames = false
   }
 
-  /** Frees the row memory. */
+  /** Frees the memory. REQUIRES: nobody uses the rows any more. */
   free(): void {
     for (const address of this.#frames) this.#memory.free(address)
     this.#frames = new Uint32Array(0)
     this.#kept.free()
+    this.#arena.close()
   }
 
   /** Returns the kept row with all of its complete chunks, at least one, decoded. */
@@ -232,7 +238,7 @@ export class PrivateRows {
     const documents = this.#documents - this.#partDocuments
     const pieces: Uint8Array[] = []
     const arena = new ScratchArena()
-    const ends = new Uint32Array(this.#count)
+    const ends = arena.takeWords(this.#count)
     const framesAt = this.#memory.push(this.#frames.byteLength)
     u32.set(this.#frames, framesAt >>> 2)
     let length = 0
@@ -248,7 +254,9 @@ export class PrivateRows {
       this.#memory.pop(endsAt)
     }
     this.#memory.pop(framesAt)
-    this.#parts.push(PrivateChunk.join(pieces, ends, documents))
+    // An incomplete chunk is replaced.
+    const isComplete = documents === this.#geometry.chunkDocuments
+    this.#parts.push(PrivateChunk.join(pieces, ends, documents, isComplete ? this.#arena : undefined))
     arena.close()
     this.#isInFrames = true
   }

@@ -11,6 +11,7 @@
  * A stored row is one shape byte followed by these bytes. See docs/file-formats.md#private-rows.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { ScratchArena } from '../records/scratch-arena.ts'
 
 export const RowShape = { none: 0, all: 1, dense: 2, list: 3, complement: 4 } as const
 
@@ -19,18 +20,24 @@ export const NO_DOCUMENT = -1
 export const ALL_DOCUMENTS = -2
 
 /**
- * Returns the row's stored form.
+ * Returns the row's stored form, allocated from `arena`.
  * @param words the row's bits, at least `documents` of them
  * @param documents positions in use; bits beyond are ignored
  * @param rowBytes length of a dense row
  */
-export function encodeRow(words: Uint32Array, documents: number, rowBytes: number, memory: RowMemory): Uint8Array {
+export function encodeRow(
+  words: Uint32Array,
+  documents: number,
+  rowBytes: number,
+  memory: RowMemory,
+  arena: ScratchArena
+): Uint8Array {
   const { kernels, u8, u32 } = memory
   const row = memory.push(Math.max(rowBytes, words.byteLength))
   const out = memory.push(1 + rowBytes)
   kernels.fill(row, 0, rowBytes)
   u32.set(words, row >>> 2)
-  const stored = u8.slice(out, out + kernels.encodeRow(row, documents, rowBytes, out))
+  const stored = arena.copyOf(u8.subarray(out, out + kernels.encodeRow(row, documents, rowBytes, out)))
   memory.pop(row)
   return stored
 }

@@ -35,9 +35,12 @@ export async function sealSegment(
   storedAt = segment.firstOrdinal
 ): Promise<SegmentRecord> {
   const { record: tail, hashedRows, upperLevel } = await writeTail(segment, store, storedAt)
+  // The memory of `rows`.
+  const arena = new ScratchArena()
   const rows = new StoredRows(memory)
-  const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt)
-  const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt)
+  const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt, arena)
+  const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt, arena)
+  arena.close()
   const pairs = segment.privatePairs()
   const pairTable = await runInSlices(pairTableSteps(pairs, rowOfSlot, segment.pairTexts))
   await store.write([{ key: indexKey(IndexArea.pairTable, storedAt), value: pairTable }])
@@ -101,7 +104,8 @@ async function writePrivateRows(
   segment: OpenSegment,
   store: IndexStore,
   stored: StoredRows,
-  storedAt: number
+  storedAt: number,
+  arena: ScratchArena
 ): Promise<{ readonly rowOfSlot: readonly number[]; readonly bytes: number }> {
   const { documents, privateRows } = segment
   const rowBytes = sealedRowBytes(documents)
@@ -113,7 +117,7 @@ async function writePrivateRows(
     const end = Math.min(begin + privateRowsPerBatch, privateRows.count)
     for (let from = begin; from < end; from += sealedRowsAtOnce) {
       sliceStart = await yieldIfDue(sliceStart)
-      for (const value of privateRows.encode(from, Math.min(from + sealedRowsAtOnce, end), rowBytes)) {
+      for (const value of privateRows.encode(from, Math.min(from + sealedRowsAtOnce, end), rowBytes, arena)) {
         const { index, isNew } = stored.add(value)
         rowOfSlot.push(index)
         if (!isNew) continue
@@ -132,7 +136,8 @@ async function writeColumns(
   store: IndexStore,
   memory: RowMemory,
   stored: StoredRows,
-  storedAt: number
+  storedAt: number,
+  arena: ScratchArena
 ): Promise<{ readonly columns: readonly StoredColumn[]; readonly bytes: number }> {
   const { documents } = segment
   const rowBytes = sealedRowBytes(documents)
@@ -141,6 +146,7 @@ async function writeColumns(
   let firstKeys = 0
   for (const column of segment.columns.all) {
     const writes: IndexWrite[] = []
+    const scratch = new ScratchArena()
     const write = (key: Uint8Array, value: Uint8Array): void => {
       bytes += value.length
       writes.push({ key, value })
@@ -150,17 +156,19 @@ async function writeColumns(
       if (isNew) write(indexKey(IndexArea.privateRow, storedAt, index), row)
       return index
     }
-    const { kind, rows, keys } = await runInSlices(sealColumn(column, documents, memory))
+    const { kind, rows, keys } = await runInSlices(sealColumn(column, documents, memory, scratch))
     await yieldIfTurnLong()
     const { min, max, count, spec } = column
-    const numbers = rows.map((row) => place(encodeRow(row, documents, rowBytes, memory)))
-    const outside = place(encodeRow(column.outside.words(0, rowBytes * 8), documents, rowBytes, memory))
+    const numbers = rows.map((row) => place(encodeRow(row, documents, rowBytes, memory, arena)))
+    const outsideWords = column.outside.words(0, rowBytes * 8)
+    const outside = place(encodeRow(outsideWords, documents, rowBytes, memory, arena))
     columns.push({ ...spec, kind, count, min, max, rows: numbers, outside, keys: keys.length, firstKeys })
     const all = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength)
     for (let offset = 0; offset < all.length; offset += frameBytes) {
-      write(indexKey(IndexArea.columnKeys, storedAt, firstKeys++), all.slice(offset, offset + frameBytes))
+      write(indexKey(IndexArea.columnKeys, storedAt, firstKeys++), all.subarray(offset, offset + frameBytes))
     }
     await store.write(writes)
+    scratch.close()
   }
   return { columns, bytes }
 }

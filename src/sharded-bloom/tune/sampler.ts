@@ -21,17 +21,18 @@ const maxPairsPerDocument = 1024
 const maxPairs = 1 << 18
 const minDocuments = 512
 const documentsPerStep = 512
-/** Member array of a closed sampler, for the next one. */
-let idleMembers: Int32Array | undefined
-const maxIdleMembers = 1 << 19
 const noMembers = new Int32Array(0)
+const fewestMembers = 1024
+/** Member array of a closed sampler, for the next one that has documents; the largest. */
+let idleMembers: Int32Array = noMembers
+const maxIdleMembers = 1 << 19
 
 export class Sampler implements ColumnSample {
   readonly #maxDocuments: number
   readonly #pairs = new SampledPairs()
   readonly #flatPairs = new FlatPairs()
   /** The numbers of the sampled documents' pairs, document after document. */
-  members = idleMembers ?? new Int32Array(1024)
+  members: Int32Array = noMembers
   /** End of each document's numbers. */
   #ends: number[] = []
   /** Number of each document's pairs that are not counted: too long, or too many. */
@@ -41,7 +42,6 @@ export class Sampler implements ColumnSample {
 
   /** @param stride initial stride; 1 for a choice after few documents */
   constructor(stride = 1, maxDocuments = 4096) {
-    idleMembers = undefined
     this.#stride = stride
     this.#maxDocuments = maxDocuments
   }
@@ -63,7 +63,8 @@ export class Sampler implements ColumnSample {
   /** Passes its memory on to the next sampler. REQUIRES: it is not used any more. */
   close(): void {
     this.#pairs.close()
-    if (this.members.length <= maxIdleMembers) idleMembers = this.members
+    const { length } = this.members
+    if (length > idleMembers.length && length <= maxIdleMembers) idleMembers = this.members
     this.members = noMembers
   }
 
@@ -149,7 +150,9 @@ export class Sampler implements ColumnSample {
 
   #reserve(length: number): void {
     if (length <= this.members.length) return
-    const larger = new Int32Array(Math.max(length, this.members.length * 2))
+    const isIdleLarger = length <= idleMembers.length
+    const larger = isIdleLarger ? idleMembers : new Int32Array(Math.max(length, this.members.length * 2, fewestMembers))
+    if (isIdleLarger) idleMembers = noMembers
     larger.set(this.members)
     this.members = larger
   }

@@ -90,7 +90,7 @@ export const compaction = [
   ),
   mutant(
     'two runs of one merge are read into the same memory',
-    edit('lsm/compaction/run-reader', 'idleSpaces.pop() ?? new ReadSpace()', 'idleSpaces.at(-1) ?? new ReadSpace()'),
+    edit('lsm/format/block-source', 'idleSpaces.pop() ?? new ReadSpace()', 'idleSpaces.at(-1) ?? new ReadSpace()'),
     'lsm/model-levels'
   ),
   mutant(

@@ -45,12 +45,36 @@ export const memory = [
   ),
   mutant(
     'the memory of a room that is closed twice is given to two users',
-    edit('sharded-bloom/records/scratch-arena', 'this.#memory = noMemory\n    this.#used = 0', ''),
+    edit('sharded-bloom/records/scratch-arena', '    this.#pages = []\n    this.#page =', '    this.#page ='),
     'sharded-bloom/scratch-arena'
   ),
   mutant(
+    'the chunks of private rows are in memory that others get',
+    edit('sharded-bloom/segment/private-rows', 'isComplete ? this.#arena : undefined', 'arena'),
+    'sharded-bloom/scratch-arena'
+  ),
+  mutant(
+    'a seal closes the room of a column before that is written',
+    edit(
+      'sharded-bloom/segment/seal',
+      'await store.write(writes)\n    scratch.close()',
+      'const written = store.write(writes)\n    scratch.close()\n    await written'
+    ),
+    'sharded-bloom/scratch-arena'
+  ),
+  mutant(
+    'the buffers of a cursor are given to two others',
+    edit('lsm/read/pinning-cursor', 'space?.release()\n    space = undefined', 'space?.release()'),
+    'lsm/byte-scan'
+  ),
+  mutant(
+    'the members of a sampler are replaced by those of a smaller one',
+    edit('sharded-bloom/tune/sampler', 'length > idleMembers.length && ', ''),
+    'sharded-bloom/sampler'
+  ),
+  mutant(
     'two samplers share the members of a closed one',
-    edit('sharded-bloom/tune/sampler', '    idleMembers = undefined\n    this.#stride', '    this.#stride'),
+    edit('sharded-bloom/tune/sampler', 'if (isIdleLarger) idleMembers = noMembers', ''),
     'sharded-bloom/sampler'
   ),
   mutant(

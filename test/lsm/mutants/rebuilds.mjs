@@ -2,6 +2,15 @@ import { edit, mutant } from './mutant.mjs'
 
 export const rebuilds = [
   mutant(
+    'positions before the first gap of a rebuilt segment get the first ordinal',
+    edit(
+      'sharded-bloom/rebuild/offset-list',
+      'consecutive(position, this.#capacity)',
+      'consecutive(0, this.#capacity)'
+    ),
+    'sharded-bloom/rebuild'
+  ),
+  mutant(
     'segments of threads take numbers under which the store has tombstones',
     edit(
       'sharded-bloom/rebuild/rebuilds',
@@ -26,8 +35,8 @@ export const rebuilds = [
     'a rebuild ends with the first full segment',
     edit(
       'sharded-bloom/rebuild/build-segment',
-      'return { ...(await builder.seal(store, number)), next: ordinal }',
-      'return { ...(await builder.seal(store, number)), next: undefined }'
+      'return sealed(builder, store, number, ordinal)',
+      'return sealed(builder, store, number, undefined)'
     ),
     'sharded-bloom/rebuild'
   ),
