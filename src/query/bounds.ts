@@ -177,17 +177,20 @@ function typeBounds(test: TypeTest, path: IndexedPath): PairExpression {
 /**
  * Null on a path of a document: a null value, or missing.
  *
- * lower: the path does not exist and no prefix is an array, so that the walk yields missing rather than nothing.
+ * lower: there is a null on the path; or the path does not exist and no prefix is an array, so that the walk yields
+ * missing rather than nothing.
  * upper: if the path certainly exists, without a null or an array on the way, its only value is another one.
  */
 function nullOrMissing(path: IndexedPath): PairExpression {
   if (!path.isPlain) return unknown
-  const exists = pairOf({ kind: 'exists', path: path.text })
+  const isNull = typeAt(path.text, Type.null)
+  const isMissing = not(pairOf({ kind: 'exists', path: path.text }))
   const arrays = prefixesOf(path).map((prefix) => typeAt(prefix, Type.array))
+  if (arrays.length === 0) return or([isNull, isMissing])
   return {
     kind: 'bounds',
-    lower: and([not(exists), ...arrays.map(not)]),
-    upper: or([not(exists), typeAt(path.text, Type.null), ...arrays])
+    lower: or([isNull, and([isMissing, ...arrays.map(not)])]),
+    upper: or([isNull, isMissing, ...arrays])
   }
 }
 

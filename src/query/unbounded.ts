@@ -4,6 +4,7 @@
  */
 import { Type, typeOf } from '../model/types.ts'
 import type { Condition, Filter, Predicate, Test } from './ast.ts'
+import { rootPath, walkPath } from './indexed-path.ts'
 import { prefixOf } from './pattern-prefix.ts'
 
 /** Without duplicates, for example `['$where', '$mod at a.b']`. */
@@ -35,7 +36,7 @@ function partsOfTest(test: Test, path: string): readonly string[] {
     case 'never':
       return []
     case 'leaf':
-      return partsOfPredicate(test.leaf, path)
+      return partsOfPredicate(test.leaf, path, false)
   }
 }
 
@@ -47,18 +48,22 @@ function partsOfCondition(condition: Condition, prefix: string): readonly string
       return ['$expr']
     case 'schema':
       return ['$jsonSchema']
-    case 'field':
-      return partsOfPredicate(condition.predicate, `${prefix}${condition.path.text}`)
+    case 'field': {
+      const { components, text } = condition.path
+      const isNullBounded = prefix === '' && walkPath(rootPath, components).isPlain
+      return partsOfPredicate(condition.predicate, `${prefix}${text}`, isNullBounded)
+    }
   }
 }
 
-function partsOfPredicate(predicate: Predicate, path: string): readonly string[] {
+/** @param isNullBounded not in an element, which may lack a field that others have, nor at a position */
+function partsOfPredicate(predicate: Predicate, path: string, isNullBounded: boolean): readonly string[] {
   switch (predicate.kind) {
     case 'equal':
-      return predicate.value === null ? [`null at ${path}`] : []
+      return predicate.value === null && !isNullBounded ? [`null at ${path}`] : []
     case 'in':
       return [
-        ...(predicate.values.includes(null) ? [`null at ${path}`] : []),
+        ...(predicate.values.includes(null) && !isNullBounded ? [`null at ${path}`] : []),
         ...(predicate.patterns.length > 0 ? [`$regex at ${path}`] : [])
       ]
     case 'range':

@@ -78,14 +78,24 @@ test('pages are right among mixed certain and uncertain matches, wherever they b
 })
 
 test('a page far behind reads only its own documents', async () => {
-  const db = await filled((i) => ({ lang: i % 2 === 0 ? 'en' : 'de', text: `t${i}` }))
+  const db = await filled((i) => ({
+    lang: i % 2 === 0 ? 'en' : 'de',
+    text: `t${i}`,
+    ...(i % 4 !== 0 && { place: i % 4 === 1 ? null : 'here' }),
+    user: i % 3 === 0 ? { bio: 'long' } : {}
+  }))
   // The first segment started before anything was known about the documents.
   await db.index.rebuild()
   for (const [filter, most] of [
     [{}, 10],
     [{ lang: 'en' }, 10],
     [{ lang: { $ne: 'de' } }, 10],
-    [{ text: { $exists: true } }, 10]
+    [{ text: { $exists: true } }, 10],
+    [{ place: null }, 10],
+    [{ place: { $ne: null } }, 10],
+    [{ place: { $in: [null, 'there'] } }, 10],
+    // Rows of rare pairs may show an array on the way in a few documents.
+    [{ 'user.bio': null }, 20]
   ] as const) {
     const cursor = db.find(filter, { skip: 900, limit: 10 })
     const { executionStats } = await cursor.explain()

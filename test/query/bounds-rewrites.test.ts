@@ -105,9 +105,9 @@ const rewrites: readonly (readonly [filter: unknown, bounds: string])[] = [
   [{ a: { $elemMatch: { $nor: [{ b: 1 }] } } }, '[_ … T|a|array]'],
   [{ a: { $elemMatch: { $or: [{ b: 1 }, { 'c.0': 2 }] } } }, '[_ … (T|a|array & (V|a.b|1 | V|a.c|2))]'],
   // Null.
-  [{ a: null }, '[!E|a … (!E|a | T|a|null)]'],
-  [{ a: { $lte: null } }, '[!E|a … (!E|a | T|a|null)]'],
-  [{ 'a.b': null }, '[(!E|a.b & !T|a|array) … (!E|a.b | T|a.b|null | T|a|array)]'],
+  [{ a: null }, '(T|a|null | !E|a)'],
+  [{ a: { $lte: null } }, '(T|a|null | !E|a)'],
+  [{ 'a.b': null }, '[(T|a.b|null | (!E|a.b & !T|a|array)) … (T|a.b|null | !E|a.b | T|a|array)]'],
   [{ 'a.0': null }, '[_ … *]'],
   [{ a: { $lt: null } }, '_'],
   // Nothing is known.
@@ -178,7 +178,7 @@ test('$in of very many values is bounded by their types', () => {
   assert.is(show(compileFilter({ a: { $in: numbers } }).bounds), '[_ … T|a|number]')
   assert.is(
     show(compileFilter({ a: { $in: [...numbers, 'x', null, /y/] } }).bounds),
-    ['[_ … (T|a|number | T|a|string | [_ … (T|a|string | T|a|regex)]', '[!E|a … (!E|a | T|a|null)])]'].join(' | ')
+    ['[_ … (T|a|number | T|a|string | [_ … (T|a|string | T|a|regex)]', 'T|a|null | !E|a)]'].join(' | ')
   )
 })
 
@@ -215,6 +215,7 @@ test('a compiled filter lists the conditions that bounds cannot express, for exp
     'a.b': { $mod: [2, 0] },
     c: { $gt: 1, $lt: 5, $gte: true },
     d: null,
+    'd.0': null,
     e: { $elemMatch: { f: /x/, $nor: [{ g: null }] } },
     h: { $in: [1, /y/] },
     i: 1,
@@ -224,7 +225,7 @@ test('a compiled filter lists the conditions that bounds cannot express, for exp
     '$where',
     '$mod at a.b',
     '$gte at c',
-    'null at d',
+    'null at d.0',
     '$regex at e.f',
     'null at e.g',
     '$regex at h',
