@@ -39,6 +39,13 @@ export function fieldName(value: unknown, place: StagePlace): string {
   return value
 }
 
+/** Returns the size of `$sample`. @throws PetalError BadValue or FailedToParse */
+export function sampleSize(spec: unknown, place: StagePlace): number {
+  const sample = objectOf(spec, place)
+  checkKeys(sample, ['size'], place)
+  return wholeNumber(sample.size, place, 1, 'size')
+}
+
 /** Returns the field of `$count`. @throws PetalError BadValue */
 export function countField(value: unknown, place: StagePlace): string {
   const name = fieldName(value, place)

@@ -3,7 +3,7 @@ import type { Document } from '../model/types.ts'
 import { allOf } from '../query/ast.ts'
 import { type CompiledFilter, normalForm } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
-import { checkKeys, countField, fieldName, objectOf, wholeNumber } from './arguments.ts'
+import { countField, fieldName, objectOf, sampleSize, wholeNumber } from './arguments.ts'
 import { compileBucket } from './bucket.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
 import { assertStagesSupportCollation } from './collation-support.ts'
@@ -129,9 +129,7 @@ function compileStage(
       return { place, kind: 'collect', begin: () => new Counter(field) }
     }
     case '$sample': {
-      const sample = objectOf(spec, place)
-      checkKeys(sample, ['size'], place)
-      const size = wholeNumber(sample.size, place, 1, 'size')
+      const size = sampleSize(spec, place)
       return { place, kind: 'collect', begin: () => new Sample(size, place) }
     }
     case '$group': {

@@ -1,6 +1,6 @@
 /**
- * Determines which leading stages can be merged into one read: a filter, an order, a range of it, a projection or a
- * count, in total or per value of a path, with the semantics they have as stages. Pure policy: the document store runs
+ * Determines which leading stages can be merged into one read: a filter, an order, a range of it, a projection, a
+ * count, in total or per value of a path, or a random sample, with the semantics they have as stages. Pure policy: the document store runs
  * the read, using its index.
  *
  * Invariants:
@@ -9,11 +9,12 @@
  */
 import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
-import { countField, wholeNumber } from './arguments.ts'
+import { countField, sampleSize, wholeNumber } from './arguments.ts'
+import { Sample } from './collectors.ts'
 import type { StagePlace } from './errors.ts'
 import type { ParsedStage } from './parse.ts'
 import { isPlainProjection, unsetProjection } from './reshape.ts'
-import type { LeadingRead, TallyRead, UncompiledRead } from './stage.ts'
+import type { LeadingRead, SampleRead, TallyRead, UncompiledRead } from './stage.ts'
 
 interface Split {
   readonly read: UncompiledRead
@@ -28,6 +29,7 @@ interface Draft {
   projection: Document | undefined
   count: LeadingRead['count']
   tally: TallyRead | undefined
+  sample: SampleRead | undefined
   places: StagePlace[]
 }
 
@@ -38,20 +40,26 @@ export const fullRead = {
   limit: Number.POSITIVE_INFINITY,
   projection: undefined,
   count: undefined,
-  tally: undefined
+  tally: undefined,
+  sample: undefined
 } as const
 
 export function splitLeading(stages: readonly ParsedStage[]): Split {
   const draft: Draft = { ...fullRead, filters: [], places: [] }
   let rest = stages
   for (const stage of stages) {
-    if (draft.count !== undefined || draft.tally !== undefined || !take(draft, stage)) break
+    if (isComplete(draft) || !take(draft, stage)) break
     draft.places.push(stage.place)
     rest = stage.place.stage === '$sortByCount' ? [sortByCount(stage), ...rest.slice(1)] : rest.slice(1)
   }
   const { filters, ...read } = draft
   const filter = filters.length === 0 ? undefined : filters.length === 1 ? filters[0] : { $and: filters }
   return { read: { ...read, filter }, rest }
+}
+
+/** Whether the read yields something else than its matches in order, so that no more stages can be merged. */
+function isComplete({ count, tally, sample }: Draft): boolean {
+  return count !== undefined || tally !== undefined || sample !== undefined
 }
 
 /** Returns false if the stage is not part of the read. */
@@ -97,6 +105,12 @@ function take(draft: Draft, { place, spec }: ParsedStage): boolean {
       draft.count = countingGroup(spec)
       if (draft.count === undefined && isTallied) draft.tally = tallyingGroup(spec, place)
       return draft.count !== undefined || draft.tally !== undefined
+    case '$sample': {
+      if (!isWhole || draft.sort !== undefined) return false
+      const size = sampleSize(spec, place)
+      draft.sample = { size, begin: () => new Sample(size, place) }
+      return true
+    }
     case '$sortByCount':
       if (isTallied) draft.tally = tallyOf(spec, place, ['count'])
       return draft.tally !== undefined

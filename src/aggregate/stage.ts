@@ -85,6 +85,13 @@ export interface TallyRead {
   readonly document: (id: unknown, count: number) => Document
 }
 
+/** Takes a random sample of the matches in their place. */
+export interface SampleRead {
+  readonly size: number
+  /** For a sample of matches that are all read. */
+  readonly begin: () => Collector
+}
+
 /** The leading stages, merged into one read. */
 export interface LeadingRead {
   /** As written by the caller, for explain(); undefined for all documents. */
@@ -101,6 +108,7 @@ export interface LeadingRead {
   readonly count: ((count: number) => Document) | undefined
   /** Counts matches by the value of a path in their place. */
   readonly tally: TallyRead | undefined
+  readonly sample: SampleRead | undefined
   /** Places of the stages merged into the read. */
   readonly places: readonly StagePlace[]
 }

@@ -16,6 +16,7 @@ import { countMatches } from '../read/executor.ts'
 import { beginFind, type CompiledFind, compileFind, findInView, matchesOf, ResultShaper } from '../read/find.ts'
 import { Meter } from '../read/meter.ts'
 import type { ReadView } from '../read/read-view.ts'
+import { sampleMatches } from './sample-matches.ts'
 import { type Documents, toSlices } from './slices.ts'
 import { tallyGroups } from './tally-groups.ts'
 
@@ -118,11 +119,18 @@ export function captureSources(
   return { sources, read: first && execution && { ...first, execution, returned: 0 } }
 }
 
-/** Yields the documents of a read, or the single document with its count, or those with its group counts. */
+/**
+ * Yields the documents of a read, or a random sample of them, or the single document with their count, or those with
+ * its group counts.
+ */
 export function* readFound(execution: Execution, find: CompiledFind, read: LeadingRead): Documents {
   if (read.tally !== undefined) {
     const tally = yield* tallyGroups(execution, find, read.tally)
     yield* toSlices(tally.results(), execution.control)
+    return
+  }
+  if (read.sample !== undefined) {
+    yield* toSlices(yield* sampleMatches(execution, find, read.sample), execution.control)
     return
   }
   if (read.count === undefined) {

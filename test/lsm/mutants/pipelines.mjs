@@ -40,5 +40,15 @@ export const pipelines = [
     'merging runs does not keep the order of equal documents',
     edit('query/sorter', 'this.#sort.compareKeys(a.key, b.key) <= 0)\n', 'this.#sort.compareKeys(a.key, b.key) < 0)\n'),
     'aggregate/values'
+  ),
+  mutant(
+    'a candidate is drawn twice for a sample',
+    edit('docstore/aggregate/sample-matches', '    if (drawn.has(number)) continue\n', ''),
+    'docstore/aggregate-sample'
+  ),
+  mutant(
+    'of the candidates drawn for a sample, the oldest matches are taken',
+    edit('docstore/aggregate/sample-matches', 'of draws) {', 'of draws.toSorted((a, b) => a - b)) {'),
+    'docstore/aggregate-sample'
   )
 ]
