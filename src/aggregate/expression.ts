@@ -16,6 +16,7 @@ import { evaluationError, type Place, stageError } from './errors.ts'
 import { compileExpression, type Expression } from './expression-compile.ts'
 import { impliedByFilter, impliedFilter } from './implied-filter.ts'
 import type { OperatorCompiler } from './operators/compiler.ts'
+import { pathsOfExpression } from './used-paths.ts'
 
 const maxDepth = 100
 
@@ -105,7 +106,8 @@ export class Expressions {
   /** Compiles `$expr`: the condition itself, and the filter that the index may use. @throws as compile() */
   condition(expression: unknown, place: Place): ExpressionCondition {
     const evaluate = this.compile(expression, place)
-    return { evaluate, implied: impliedFilter(expression, (name) => this.#constants.get(name)) }
+    const implied = impliedFilter(expression, (name) => this.#constants.get(name))
+    return { evaluate, implied, paths: pathsOfExpression(expression) }
   }
 
   /**

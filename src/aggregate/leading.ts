@@ -9,12 +9,14 @@
  */
 import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
+import { pathsOfProjection } from '../query/filter-paths.ts'
 import { countField, sampleSize, wholeNumber } from './arguments.ts'
 import { Sample } from './collectors.ts'
 import type { StagePlace } from './errors.ts'
 import type { ParsedStage } from './parse.ts'
 import { isPlainProjection, unsetProjection } from './reshape.ts'
 import type { LeadingRead, SampleRead, TallyRead, UncompiledRead } from './stage.ts'
+import { pathsUsedBy } from './used-paths.ts'
 
 interface Split {
   readonly read: UncompiledRead
@@ -41,7 +43,8 @@ export const fullRead = {
   projection: undefined,
   count: undefined,
   tally: undefined,
-  sample: undefined
+  sample: undefined,
+  used: undefined
 } as const
 
 export function splitLeading(stages: readonly ParsedStage[]): Split {
@@ -54,7 +57,13 @@ export function splitLeading(stages: readonly ParsedStage[]): Split {
   }
   const { filters, ...read } = draft
   const filter = filters.length === 0 ? undefined : filters.length === 1 ? filters[0] : { $and: filters }
-  return { read: { ...read, filter }, rest }
+  return { read: { ...read, filter, used: pathsUsed(draft, rest) }, rest }
+}
+
+function pathsUsed({ count, tally, projection }: Draft, rest: readonly ParsedStage[]): LeadingRead['used'] {
+  if (count !== undefined) return new Set()
+  if (tally !== undefined) return new Set([tally.path.join('.')])
+  return projection === undefined ? pathsUsedBy(rest) : pathsOfProjection(projection)
 }
 
 /** Whether the read yields something else than its matches in order, so that no more stages can be merged. */

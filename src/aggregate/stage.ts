@@ -109,6 +109,8 @@ export interface LeadingRead {
   /** Counts matches by the value of a path in their place. */
   readonly tally: TallyRead | undefined
   readonly sample: SampleRead | undefined
+  /** The paths of matches that the read and the stages after it look at; undefined: all. */
+  readonly used: ReadonlySet<string> | undefined
   /** Places of the stages merged into the read. */
   readonly places: readonly StagePlace[]
 }

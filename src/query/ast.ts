@@ -41,6 +41,8 @@ export type Condition =
       readonly evaluate: (document: Record<string, unknown>) => unknown
       /** Whether it may call a function of the caller. */
       readonly hasCallback: boolean
+      /** The paths that it looks at; undefined if it may look at anything. */
+      readonly paths: ReadonlySet<string> | undefined
     }
   /** `$jsonSchema`, compiled; what it implies for single paths is in separate conditions. */
   | { readonly kind: 'schema'; readonly passes: (document: Record<string, unknown>) => boolean }

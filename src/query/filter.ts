@@ -6,6 +6,7 @@ import { boundsOf } from './bounds.ts'
 import { type ByteTest, compileByteTest } from './byte-prefilter.ts'
 import { hasCallback } from './callbacks.ts'
 import { type Constraints, constraintsOf } from './constraints.ts'
+import { pathsOfFilter } from './filter-paths.ts'
 import { idsOf, namesId } from './ids.ts'
 import { compileMatcher } from './matcher.ts'
 import { mergeEqualities } from './merge-equalities.ts'
@@ -29,6 +30,8 @@ export interface CompiledFilter {
   readonly bounds: PairExpression
   /** If every match has one of these scalar `_id`s: the list, without duplicates. The filter still decides. */
   readonly ids: readonly unknown[] | undefined
+  /** The paths that `matches` looks at; undefined if it may look at anything. */
+  readonly paths: () => ReadonlySet<string> | undefined
   /** Whether every match satisfies some condition on its `_id`. */
   readonly namesId: boolean
   /** What every match satisfies on single paths, for declared indexes. */
@@ -102,6 +105,10 @@ class ParsedFilter implements CompiledFilter {
 
   get hasCallback(): boolean {
     return hasCallback(this.#filter)
+  }
+
+  get paths(): () => ReadonlySet<string> | undefined {
+    return () => pathsOfFilter(this.#filter)
   }
 
   get namesId(): boolean {

@@ -27,6 +27,8 @@ export interface ExpressionCondition {
   readonly evaluate: (document: Document) => unknown
   /** A filter that every document for which it is true matches; undefined when there is none. */
   readonly implied: Document | undefined
+  /** The paths that it looks at; undefined if it may look at anything. */
+  readonly paths: ReadonlySet<string> | undefined
 }
 
 /** The context of a filter: `$where` and `$expr` need the whole document. */
@@ -117,8 +119,8 @@ function parseExpression(value: unknown, context: ParseContext): Filter {
   if (!context.isTopLevel) throw filterError('BadValue', place, 'can only be applied to the top-level document')
   const compile = context.options.expression
   if (compile === undefined) throw filterError('CommandNotSupported', place, 'this operator is not supported here')
-  const { evaluate, implied } = compile(value)
-  const condition: Filter = leaf({ kind: 'expression', evaluate, hasCallback: isFunctionIn(value) })
+  const { evaluate, implied, paths } = compile(value)
+  const condition: Filter = leaf({ kind: 'expression', evaluate, hasCallback: isFunctionIn(value), paths })
   return implied === undefined ? condition : { kind: 'and', children: [parseFilter(implied, context), condition] }
 }
 

@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { ReadView } from '../../src/docstore/read/read-view.ts'
 import { open } from '../../src/index.ts'
 import type { Document } from '../../src/model/types.ts'
 import { generateTweets } from '../../src/workload/tweets.ts'
@@ -88,6 +89,35 @@ test('words at either end of short records, many in a block, are found in the ri
         )
       }
     }
+  }
+})
+
+test('a limit that few candidates satisfy is reached by scanning, not by reading them one by one', async () => {
+  await using db = await open(temporaryDirectory(), { documentCacheBytes: 0 })
+  await db.insertMany(Array.from({ length: 5_000 }, (_, i) => ({ _id: i, text: `number ${i}.`, n: i })))
+  const { record } = ReadView.prototype
+  let reads = 0
+  ReadView.prototype.record = function (ordinal) {
+    reads++
+    return record.call(this, ordinal)
+  }
+  try {
+    for (const [filter, limit, most] of [
+      [{ text: /7\.$/ }, 5, 256],
+      [{ text: /99\.$/ }, 20, 256],
+      [{ n: { $mod: [1000, 999] } }, 3, 256],
+      [{}, 20, 20]
+    ] as const) {
+      for (const sort of [{ $natural: 1 }, { $natural: -1 }] as const) {
+        const all = (await db.find(filter, { sort }).toArray()).map(({ _id }) => _id)
+        reads = 0
+        const found = (await db.find(filter, { sort, limit }).toArray()).map(({ _id }) => _id)
+        assert.equal(found, all.slice(0, limit))
+        assert.ok(reads <= most, `${reads} documents read one by one`)
+      }
+    }
+  } finally {
+    ReadView.prototype.record = record
   }
 })
 

@@ -76,7 +76,7 @@ test('$expr is compiled by the expression option, and is refused without it', ()
   const seen: unknown[] = []
   const expression = (argument: unknown) => {
     seen.push(argument)
-    return { evaluate: (document: Record<string, unknown>) => document.a, implied: undefined }
+    return { evaluate: (document: Record<string, unknown>) => document.a, implied: undefined, paths: undefined }
   }
   const { matches } = compileFilter({ $expr: { $gt: ['$a', 1] } }, { expression })
   assert.equal(seen, [{ $gt: ['$a', 1] }])
@@ -85,7 +85,7 @@ test('$expr is compiled by the expression option, and is refused without it', ()
 })
 
 test('a filter tells whether it may call a function of the caller', () => {
-  const options = { expression: () => ({ evaluate: () => true, implied: undefined }) }
+  const options = { expression: () => ({ evaluate: () => true, implied: undefined, paths: undefined }) }
   const body = () => 1
   const calling = { $eq: [{ $function: { body, args: [], lang: 'js' } }, 1] }
   const has = (filter: unknown): boolean => compileFilter(filter, options).hasCallback
@@ -99,7 +99,7 @@ test('a filter tells whether it may call a function of the caller', () => {
 })
 
 test('the filter that an $expr implies is an additional condition', () => {
-  const expression = () => ({ evaluate: () => true, implied: { a: 1 } })
+  const expression = () => ({ evaluate: () => true, implied: { a: 1 }, paths: undefined })
   const { matches, bounds } = compileFilter({ $expr: true }, { expression })
   assert.equal([matches({ a: 1 }), matches({ a: 2 })], [true, false])
   assert.is(bounds.kind, 'and')

@@ -4,7 +4,7 @@
  * Documents in the decoded-document cache are taken from there; only the others are read from the store.
  */
 import type { ByteBlock } from '../../query/byte-prefilter.ts'
-import type { Candidates } from './candidates.ts'
+import { type Candidates, skipFirst } from './candidates.ts'
 import type { Confirmer, Match } from './confirmer.ts'
 import type { DocumentScan } from './document-scan.ts'
 import { type Execution, isClockCheckDue, isYieldDue, pauseIfDue, yieldSlice } from './execution.ts'
@@ -19,6 +19,8 @@ import { type Steps, wait } from './steps.ts'
  */
 const denseFraction = { scanned: 1 / 3, iterated: 1 / 2 }
 const minDenseCandidates = 128
+/** As many candidates show how many more it takes to find what is still wanted. */
+const sampledCandidates = 256
 const keysPerAsyncRead = 100
 
 /**
@@ -41,12 +43,30 @@ export function confirm(
   range: OrdinalRange
 ): Steps<Match[]> {
   const fraction = execution.view.canScan ? denseFraction.scanned : denseFraction.iterated
-  const isDense =
-    candidates.count >= (range.to - range.from) * fraction &&
-    Math.min(candidates.count, confirmer.remaining) >= minDenseCandidates
-  return isDense
-    ? confirmByRange(execution, confirmer, candidates, range)
+  return candidates.count >= (range.to - range.from) * fraction
+    ? confirmDense(execution, confirmer, candidates, range)
     : confirmByKey(execution, confirmer, candidates)
+}
+
+/** A few candidates are read by key: as long as they are all it takes, by what is known of those before. */
+function* confirmDense(
+  execution: Execution,
+  confirmer: Confirmer,
+  candidates: Candidates,
+  range: OrdinalRange
+): Steps<Match[]> {
+  let left = candidates
+  while (left.count > 0 && !confirmer.isDone) {
+    if (Math.min(left.count, confirmer.expectedCandidates) >= minDenseCandidates) {
+      const next = left.ordinal(0)
+      const rest = range.reverse ? { ...range, to: next + 1 } : { ...range, from: next }
+      yield* confirmByRange(execution, confirmer, left, rest)
+      return
+    }
+    const some = Math.min(left.count, sampledCandidates)
+    yield* confirmByKey(execution, confirmer, { ...left, count: some })
+    left = skipFirst(left, some)
+  }
 }
 
 export function* confirmByKey(execution: Execution, confirmer: Confirmer, candidates: Candidates): Steps<Match[]> {
@@ -161,7 +181,7 @@ function* confirmByScan(
           const isCertain = candidates.isCertain(at)
           isRuledOut = !confirmer.mayMatch(scan, isCertain)
           if (!isRuledOut && (missed === at || !offerCached(view, confirmer, ordinal, isCertain))) {
-            confirmer.offer(ordinal, scan.text(), isCertain, view.cache)
+            confirmer.offerScanned(scan, isCertain, view, execution.picker)
           }
           at++
         }

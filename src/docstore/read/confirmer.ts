@@ -5,14 +5,16 @@ import type { ByteTest } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import { copyByPlan, copyPlans } from '../documents/copy-plan.ts'
 import type { CachedDocument, DocumentCache } from '../documents/document-cache.ts'
+import type { FieldPicker } from '../documents/field-picker.ts'
 import { decodeRecord } from '../documents/record.ts'
-import type { RecordPlace } from './document-scan.ts'
+import type { DocumentScan, RecordPlace } from './document-scan.ts'
 import type { Meter } from './meter.ts'
+import type { ReadView } from './read-view.ts'
 
 /** A matching document, with what an update needs to replace it. */
 export interface Match {
   readonly ordinal: number
-  /** As stored; read on access if the document came from the cache. */
+  /** As stored; read on access if the document came from the cache, or has only some of its fields. */
   readonly record: string
   readonly document: Document
   /** Length of the record. */
@@ -45,6 +47,9 @@ export class Confirmer {
   #sliceDocuments = firstSliceDocuments
   #remaining: number
   #found = 0
+  /** Matches among the candidates examined. */
+  #matched = 0
+  readonly #examinedBefore: number
   readonly #isCounting: boolean
 
   /**
@@ -55,6 +60,7 @@ export class Confirmer {
     this.#isCounting = isCounting
     this.#filter = filter
     this.#meter = meter
+    this.#examinedBefore = meter.documentsFetched
     this.#remaining = maxMatches
   }
 
@@ -77,6 +83,12 @@ export class Confirmer {
 
   get isDone(): boolean {
     return this.#remaining <= 0
+  }
+
+  /** About how many candidates it takes to find all matches still wanted; as many as these while none was examined. */
+  get expectedCandidates(): number {
+    const examined = this.#meter.documentsFetched - this.#examinedBefore
+    return this.#remaining * Math.max(1, examined / Math.max(1, this.#matched))
   }
 
   get isSliceFull(): boolean {
@@ -112,6 +124,30 @@ export class Confirmer {
     this.#push({ ordinal, record, document, characters: record.length })
   }
 
+  /**
+   * Like offer(), for the record that a scan is at. REQUIRES: mayMatch(), or that it is certain
+   * @param picker decodes the fields that the read looks at
+   */
+  offerScanned(scan: DocumentScan, isCertain: boolean, view: ReadView, picker: FieldPicker | undefined): void {
+    const { ordinal } = scan
+    // A test of the text is faster still.
+    const isPickable = isCertain || this.#filter.prefilter === undefined
+    const document = isPickable ? picker?.decode(scan.bytes, scan.start, scan.end) : undefined
+    if (document === undefined) {
+      this.offer(ordinal, scan.text(), isCertain, view.cache)
+      return
+    }
+    const characters = scan.end - scan.start
+    this.#meter.documentsFetched++
+    view.cache.offer(ordinal, () => decodeRecord(scan.text()), characters)
+    if (!isCertain) {
+      this.#meter.tested++
+      if (!this.#filter.matches(document)) return
+      this.#meter.confirmed++
+    }
+    this.#push(new LaterRead(ordinal, document, characters, view))
+  }
+
   /** Like offer(), for a cached document, which is copied if it matches. */
   offerCached(ordinal: number, kept: CachedDocument, isCertain: boolean, records: RecordSource): void {
     this.#meter.documentsFetched++
@@ -125,7 +161,7 @@ export class Confirmer {
       if (this.#hasCallback) copyPlans.check()
     }
     const copy = this.#isCounting ? document : copyByPlan(document, plan)
-    this.#push(new CachedMatch(ordinal, copy, kept.characters, records))
+    this.#push(new LaterRead(ordinal, copy, kept.characters, records))
   }
 
   /** False if the bytes of a record show that it does not match: most such records are never decoded. */
@@ -164,11 +200,13 @@ export class Confirmer {
     this.#slice.push(match)
     this.#characters += match.characters
     this.#remaining--
+    this.#matched++
     this.#found++
   }
 }
 
-class CachedMatch implements Match {
+/** A match whose record is read on access. */
+class LaterRead implements Match {
   readonly ordinal: number
   readonly document: Document
   readonly characters: number

@@ -13,8 +13,13 @@ export async function countDocuments(readable: Readable, filter: unknown, option
     return compileFind(filter, rest)
   })
   if (collection === undefined) return resultWithoutCollection(find, 0)
-  const counted = await readToEnd(collection, find, options, (execution) =>
-    execution.declared === undefined ? countMatches(execution) : countByIndex(execution, execution.declared)
+  const counted = await readToEnd(
+    collection,
+    find,
+    options,
+    (execution) =>
+      execution.declared === undefined ? countMatches(execution) : countByIndex(execution, execution.declared),
+    () => new Set()
   )
   return Math.max(0, (counted ?? 0) - find.skip)
 }

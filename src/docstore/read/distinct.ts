@@ -33,14 +33,15 @@ export async function findDistinct(
   const [find, collection] = await compileAndOpen(readable, () => compileFind(filter, options))
   const values = new DistinctValues(components, find.order)
   if (collection === undefined) return resultWithoutCollection(find, [])
-  await readToEnd(collection, find, options, (execution) => {
+  const read = (execution: Execution): Waiting<void> => {
     // Segments compare values by code point.
     const bounds = find.order === undefined ? boundsOfValues(execution, find, components) : undefined
     if (bounds !== undefined) return readOthers(execution, { bounds, values, filter: find.filter.bounds })
     return forEachStep(matchesOf(execution, find), (slice) => {
       for (const { document } of slice) values.add(document)
     })
-  })
+  }
+  await readToEnd(collection, find, options, read, () => new Set([components.join('.')]))
   return values.toArray()
 }
 

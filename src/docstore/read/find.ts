@@ -5,7 +5,9 @@ import type { Document } from '../../model/types.ts'
 import { parseCollation } from '../../query/collation.ts'
 import { noConstraints } from '../../query/constraints.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
+import { pathsOfProjection } from '../../query/filter-paths.ts'
 import { type CompiledSort, compileSort } from '../../query/sort.ts'
+import { FieldPicker } from '../documents/field-picker.ts'
 import { fromStore } from '../errors.ts'
 import { declaredRead } from '../indexes/plan-read.ts'
 import { type IndexRead, matchesByIndex } from '../indexes/read-by-index.ts'
@@ -49,6 +51,7 @@ const matchesAll: CompiledFilter = {
   ids: undefined,
   namesId: false,
   hasCallback: false,
+  paths: () => new Set(),
   constraints: () => noConstraints,
   unbounded: []
 }
@@ -102,11 +105,22 @@ export async function resultWithoutCollection<T>(find: CompiledFind, result: T):
   return result
 }
 
+/** The paths of its matches that a read looks at; undefined: all. */
+export type PathsUsed = () => ReadonlySet<string> | undefined
+
+const usesAll: PathsUsed = () => undefined
+
 /** Starts the execution of a find over a view captured now. */
-export function beginFind(collection: OpenCollection, find: CompiledFind, control: Control, meter: Meter): Execution {
+export function beginFind(
+  collection: OpenCollection,
+  find: CompiledFind,
+  control: Control,
+  meter: Meter,
+  used: PathsUsed = usesAll
+): Execution {
   // May throw, so call it before capturing the view.
   const declared = declaredRead(collection, find)
-  return executionOver(collection.capture(), declared, find, control, meter)
+  return executionOver(collection.capture(), declared, find, control, meter, used)
 }
 
 /** Runs a read that returns a single result rather than documents, from capturing its view to closing it. */
@@ -114,9 +128,10 @@ export async function readToEnd<T>(
   collection: OpenCollection,
   find: CompiledFind,
   options: ReadOptions,
-  read: (execution: Execution) => Steps<T>
+  read: (execution: Execution) => Steps<T>,
+  used: PathsUsed = usesAll
 ): Promise<T | undefined> {
-  const execution = beginFind(collection, find, new Control(options), new Meter())
+  const execution = beginFind(collection, find, new Control(options), new Meter(), used)
   try {
     if (find.prepare !== undefined) await find.prepare()
     const result = await advance(read(execution))
@@ -130,8 +145,14 @@ export async function readToEnd<T>(
 }
 
 /** Starts the execution of a find over a view captured earlier; without declared indexes, which may be newer. */
-export function findInView(view: ReadView, find: CompiledFind, control: Control, meter: Meter): Execution {
-  return executionOver(view, undefined, find, control, meter)
+export function findInView(
+  view: ReadView,
+  find: CompiledFind,
+  control: Control,
+  meter: Meter,
+  used: PathsUsed = usesAll
+): Execution {
+  return executionOver(view, undefined, find, control, meter, used)
 }
 
 function executionOver(
@@ -139,12 +160,33 @@ function executionOver(
   declared: IndexRead | undefined,
   find: CompiledFind,
   control: Control,
-  meter: Meter
+  meter: Meter,
+  used: PathsUsed
 ): Execution {
   const isSorted = find.sort.keys.length > 0
   const maxMatches = isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
   const unwanted = isSorted ? 0 : find.skip
-  return { view, plan: find.plan, declared, filter: find.filter, control, meter, maxMatches, unwanted }
+  let picker: FieldPicker | null | undefined
+  return {
+    view,
+    plan: find.plan,
+    declared,
+    filter: find.filter,
+    control,
+    meter,
+    maxMatches,
+    unwanted,
+    get picker() {
+      if (picker === undefined) picker = pickerOf(find, used) ?? null
+      return picker?.isWorthIt === true ? picker : undefined
+    }
+  }
+}
+
+function pickerOf({ filter, sort }: CompiledFind, used: PathsUsed): FieldPicker | undefined {
+  const [returned, tested] = [used(), filter.paths()]
+  if (returned === undefined || tested === undefined) return undefined
+  return new FieldPicker(new Set([...returned, ...tested, ...sort.keys.map(({ path }) => path)]))
 }
 
 /** Yields matches in the requested order, before skip and limit, except for those the meter counts as passed over. */
@@ -213,7 +255,8 @@ export class FindRun {
   constructor(collection: OpenCollection, find: CompiledFind, options: FindOptions) {
     this.#collection = collection
     this.#find = find
-    this.#execution = beginFind(collection, find, new Control(options), new Meter())
+    const used = (): ReadonlySet<string> | undefined => pathsOfProjection(options.projection)
+    this.#execution = beginFind(collection, find, new Control(options), new Meter(), used)
     this.#matches = matchesOf(this.#execution, find)
     this.#shaper = new ResultShaper(find, this.#execution.meter)
   }

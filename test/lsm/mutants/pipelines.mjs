@@ -50,5 +50,34 @@ export const pipelines = [
     'of the candidates drawn for a sample, the oldest matches are taken',
     edit('docstore/aggregate/sample-matches', 'of draws) {', 'of draws.toSorted((a, b) => a - b)) {'),
     'docstore/aggregate-sample'
+  ),
+  mutant(
+    'fields within a field that a stage sets are not read',
+    edit('aggregate/used-paths', '        for (const path of Object.keys(spec)) used.add(topLevelOf(path))\n', ''),
+    'aggregate/used-paths'
+  ),
+  mutant(
+    'an operator that reads a field by its name is overlooked',
+    edit('aggregate/used-paths', "'$getField', ", ''),
+    'docstore/aggregate-pushdown'
+  ),
+  mutant(
+    'the fields of a filter are not read for its matcher',
+    edit('docstore/read/find', '...returned, ...tested, ', '...returned, '),
+    'docstore/field-picker'
+  ),
+  mutant(
+    'of a date the fields within are picked',
+    edit(
+      'docstore/documents/field-picker',
+      'bytes[first] === quote && bytes[first + 1] !== dollar',
+      'bytes[first] === quote'
+    ),
+    'docstore/field-picker'
+  ),
+  mutant(
+    'a limit that few candidates satisfy is reached by reading one after another',
+    edit('docstore/read/confirmer', ' * Math.max(1, examined / Math.max(1, this.#matched))', ' + 0 * examined'),
+    'docstore/scan-bytes'
   )
 ]
