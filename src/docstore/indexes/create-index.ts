@@ -11,8 +11,6 @@
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { yieldIfDue } from '../../model/time-slice.ts'
-import type { Document } from '../../model/types.ts'
-import { decodeRecord } from '../documents/record.ts'
 import { commitFailed } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Catalog } from '../store/catalog.ts'
@@ -27,6 +25,7 @@ import {
 } from './definition.ts'
 import { EntryWrites } from './entry-writes.ts'
 import { indexConflict, indexNotFound } from './errors.ts'
+import { readFields } from './read-fields.ts'
 
 /** Ordinals processed while other writes wait. */
 const sliceOrdinals = 512
@@ -211,30 +210,24 @@ async function buildSlice(collection: OpenCollection, index: DeclaredIndex, from
   const { store, declared } = collection
   const writes = new EntryWrites(collection.name, declared.store, [index], undefined)
   const batch = store.newBatch()
-  const reader = store.documents({ from, to }, store.readOptions())
   let next = to
-  try {
-    let sliceStart = performance.now()
-    let documents = 0
-    let last = from
-    for (let run = await reader.next(); run.length > 0; run = await reader.next()) {
-      for (const [key, record] of run) {
-        const document: Document = decodeRecord(record)
-        const ordinal = reader.ordinalOf(key)
-        if (writes.needsLoad) await writes.load([document])
-        writes.put(batch, writes.admit(document, ordinal), ordinal)
-        assertFeasible(index)
-        const slice = yieldIfDue(sliceStart)
-        sliceStart = slice instanceof Promise ? await slice : slice
-        last = ordinal
+  let documents = 0
+  let sliceStart = performance.now()
+  const paths = new Set(index.definition.fields.map(({ path }) => path))
+  for await (const run of readFields(store, paths, from, to)) {
+    for (const { ordinal, document } of run) {
+      if (documents === sliceOrdinals) {
+        next = ordinal
+        break
       }
-      documents += run.length
-      if (documents < sliceOrdinals) continue
-      next = last + 1
-      break
+      documents++
+      if (writes.needsLoad) await writes.load([document])
+      writes.put(batch, writes.admit(document, ordinal), ordinal)
+      assertFeasible(index)
+      const slice = yieldIfDue(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
     }
-  } finally {
-    await reader.close()
+    if (next < to) break
   }
   await store.commit(batch)
   return next
