@@ -204,6 +204,17 @@ test('projections, counts and distinct values are the same from picked fields', 
         const found = texts(await db.find(filter, { projection, sort }).toArray())
         assert.equal(found, texts(await db.aggregate(stages).toArray()), JSON.stringify({ projection, filter, sort }))
       }
+      for (const [path, skip] of [
+        ['a', 3],
+        ['b.a', 150],
+        ['c', 1]
+      ] as const) {
+        // Whole documents, of which all but the first ones are read in part.
+        const sort = { [path]: 1, _id: -1 } as const
+        const first = texts(await db.find(filter, { sort, skip, limit: 20 }).toArray())
+        const stages = [{ $match: filter }, barrier, { $sort: sort }, { $skip: skip }, { $limit: 20 }]
+        assert.equal(first, texts(await db.aggregate(stages).toArray()), JSON.stringify({ filter, sort }))
+      }
       const isMatch = await db.find(filter).toArray()
       assert.is(await db.countDocuments(filter), isMatch.length)
     }

@@ -63,7 +63,8 @@ function* matchesWithoutWalk(execution: Execution, read: IndexRead, find: Compil
   if (ordinals !== undefined && lookup !== undefined) {
     const matches = gatheredMatches(execution, lookup, ordinals)
     yield* isSorted ? inSortOrder(matches, sort, wanted) : matches
-  } else yield* isSorted ? sortedMatches(execution, { sort, wanted, byIndex: true }) : findMatches(execution)
+  } else if (isSorted) yield* sortedMatches(execution, { sort, wanted, skipped: find.skip, byIndex: true })
+  else yield* findMatches(execution)
 }
 
 /** Yields the number of matches, once. */

@@ -1,16 +1,22 @@
 /** Yields matches in sort order. */
 import type { CompiledSort } from '../../query/sort.ts'
 import { FullSort, TopK } from '../../query/sorter.ts'
+import { FieldPicker } from '../documents/field-picker.ts'
 import { firstByColumns } from './column-walk.ts'
-import type { Match } from './confirmer.ts'
+import { completed, type Match } from './confirmer.ts'
 import type { Execution } from './execution.ts'
 import { findMatches } from './executor.ts'
-import { forEachStep, type Steps } from './steps.ts'
+import { forEachStep, type Steps, type Waiting } from './steps.ts'
 
-/** A sort, and how many matches are wanted, including skipped ones. */
+/** Up to this many documents are read twice: their sort fields with those of all others, then all of them. */
+const maxCompleted = 256
+
+/** A sort, and how many matches are wanted, including those that are only counted. */
 interface Sorted {
   readonly sort: CompiledSort
   readonly wanted: number
+  /** Number of leading matches whose documents are not used. */
+  readonly skipped: number
   /** Whether the index may be used. */
   readonly byIndex: boolean
 }
@@ -19,10 +25,41 @@ interface Sorted {
  * Yields the first matches of an order, using the columns of the index where that is less work than reading all
  * matches.
  */
-export function* sortedMatches(execution: Execution, { sort, wanted, byIndex }: Sorted): Steps<Match[]> {
-  const first = byIndex && Number.isFinite(wanted) ? yield* firstByColumns(execution, sort, wanted) : undefined
-  if (first === undefined) yield* inSortOrder(findMatches(execution), sort, wanted)
-  else yield first
+export function* sortedMatches(execution: Execution, { sort, wanted, skipped, byIndex }: Sorted): Steps<Match[]> {
+  const partial = wanted - skipped <= maxCompleted ? readingSortFields(execution, sort) : undefined
+  const reading = partial ?? execution
+  let found = byIndex && Number.isFinite(wanted) ? yield* firstByColumns(reading, sort, wanted) : undefined
+  if (found === undefined && partial === undefined) {
+    yield* inSortOrder(findMatches(execution), sort, wanted)
+    return
+  }
+  found ??= yield* collected(inSortOrder(findMatches(reading), sort, wanted))
+  yield partial === undefined ? found : found.map((match, i) => (i < skipped ? match : completed(match)))
+}
+
+function* collected(matches: Steps<Match[]>): Waiting<Match[]> {
+  const all: Match[] = []
+  yield* forEachStep(matches, (slice) => {
+    for (const match of slice) all.push(match)
+  })
+  return all
+}
+
+/**
+ * The execution, but its matches may lack what neither the filter nor the sort looks at; undefined where that would not
+ * save time.
+ */
+function readingSortFields(execution: Execution, sort: CompiledSort): Execution | undefined {
+  const { view, filter } = execution
+  const tested = filter.paths()
+  if (!view.canScan || !view.canReadSync || tested === undefined || execution.picker !== undefined) return undefined
+  const picker = new FieldPicker(new Set([...tested, ...sort.keys.map(({ path }) => path)]))
+  return {
+    ...execution,
+    get picker() {
+      return picker.isWorthIt ? picker : undefined
+    }
+  }
 }
 
 /**

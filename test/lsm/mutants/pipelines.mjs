@@ -79,5 +79,10 @@ export const pipelines = [
     'a limit that few candidates satisfy is reached by reading one after another',
     edit('docstore/read/confirmer', ' * Math.max(1, examined / Math.max(1, this.#matched))', ' + 0 * examined'),
     'docstore/scan-bytes'
+  ),
+  mutant(
+    'the first documents of an order have only the fields that it looks at',
+    edit('docstore/read/sorted', 'i < skipped ? match : completed(match)', 'i >= 0 ? match : completed(match)'),
+    'docstore/field-picker'
   )
 ]
