@@ -2,6 +2,7 @@
 import { countByIndex } from '../indexes/read-by-index.ts'
 import type { FindOptions } from '../options.ts'
 import { countMatches } from './executor.ts'
+import { usesNone } from './fields-read.ts'
 import { compileAndOpen, compileFind, readToEnd, resultWithoutCollection } from './find.ts'
 import type { Readable } from './sliced-cursor.ts'
 
@@ -19,7 +20,7 @@ export async function countDocuments(readable: Readable, filter: unknown, option
     options,
     (execution) =>
       execution.declared === undefined ? countMatches(execution) : countByIndex(execution, execution.declared),
-    () => new Set()
+    usesNone
   )
   return Math.max(0, (counted ?? 0) - find.skip)
 }

@@ -1,9 +1,9 @@
 /** A read in progress: its inputs, and when it yields to the event loop. */
 import type { CompiledFilter } from '../../query/filter.ts'
-import type { FieldPicker } from '../documents/field-picker.ts'
 import type { IndexRead } from '../indexes/read-by-index.ts'
 import type { Confirmer, Match } from './confirmer.ts'
 import type { Control } from './control.ts'
+import type { FieldsRead } from './fields-read.ts'
 import type { Meter } from './meter.ts'
 import type { Plan } from './planner.ts'
 import type { ReadView } from './read-view.ts'
@@ -24,8 +24,8 @@ export interface Execution {
    * matches are passed over in ordinal order.
    */
   readonly unwanted: number
-  /** Decodes the fields that the read looks at, if these are known and few. Its matches then lack all others. */
-  readonly picker: FieldPicker | undefined
+  /** Scans may decode only these fields; their matches then lack all others. */
+  readonly fields: FieldsRead
 }
 
 /** Called after each document: whether it is time to call isYieldDue(). */

@@ -7,7 +7,6 @@ import { noConstraints } from '../../query/constraints.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import { pathsOfProjection } from '../../query/filter-paths.ts'
 import { type CompiledSort, compileSort } from '../../query/sort.ts'
-import { FieldPicker } from '../documents/field-picker.ts'
 import { fromStore } from '../errors.ts'
 import { declaredRead } from '../indexes/plan-read.ts'
 import { type IndexRead, matchesByIndex } from '../indexes/read-by-index.ts'
@@ -19,6 +18,7 @@ import { Control } from './control.ts'
 import type { Execution } from './execution.ts'
 import { findMatches } from './executor.ts'
 import { FindExpressions } from './expressions.ts'
+import { FieldsRead, type PathsUsed, usesAll } from './fields-read.ts'
 import { parseHint } from './hint.ts'
 import { Meter } from './meter.ts'
 import { type Plan, plan } from './planner.ts'
@@ -105,11 +105,6 @@ export async function resultWithoutCollection<T>(find: CompiledFind, result: T):
   return result
 }
 
-/** The paths of its matches that a read looks at; undefined: all. */
-export type PathsUsed = () => ReadonlySet<string> | undefined
-
-const usesAll: PathsUsed = () => undefined
-
 /** Starts the execution of a find over a view captured now. */
 export function beginFind(
   collection: OpenCollection,
@@ -166,27 +161,8 @@ function executionOver(
   const isSorted = find.sort.keys.length > 0
   const maxMatches = isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
   const unwanted = isSorted ? 0 : find.skip
-  let picker: FieldPicker | null | undefined
-  return {
-    view,
-    plan: find.plan,
-    declared,
-    filter: find.filter,
-    control,
-    meter,
-    maxMatches,
-    unwanted,
-    get picker() {
-      if (picker === undefined) picker = pickerOf(find, used) ?? null
-      return picker?.isWorthIt === true ? picker : undefined
-    }
-  }
-}
-
-function pickerOf({ filter, sort }: CompiledFind, used: PathsUsed): FieldPicker | undefined {
-  const [returned, tested] = [used(), filter.paths()]
-  if (returned === undefined || tested === undefined) return undefined
-  return new FieldPicker(new Set([...returned, ...tested, ...sort.keys.map(({ path }) => path)]))
+  const fields = new FieldsRead(find.filter, find.sort, used)
+  return { view, plan: find.plan, declared, filter: find.filter, control, meter, maxMatches, unwanted, fields }
 }
 
 /** Yields matches in the requested order, before skip and limit, except for those the meter counts as passed over. */

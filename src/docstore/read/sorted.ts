@@ -1,11 +1,11 @@
 /** Yields matches in sort order. */
 import type { CompiledSort } from '../../query/sort.ts'
 import { FullSort, TopK } from '../../query/sorter.ts'
-import { FieldPicker } from '../documents/field-picker.ts'
 import { firstByColumns } from './column-walk.ts'
 import { completed, type Match } from './confirmer.ts'
 import type { Execution } from './execution.ts'
 import { findMatches } from './executor.ts'
+import { FieldsRead, usesNone } from './fields-read.ts'
 import { forEachStep, type Steps, type Waiting } from './steps.ts'
 
 /** Up to this many documents are read twice: their sort fields with those of all others, then all of them. */
@@ -51,15 +51,9 @@ function* collected(matches: Steps<Match[]>): Waiting<Match[]> {
  */
 function readingSortFields(execution: Execution, sort: CompiledSort): Execution | undefined {
   const { view, filter } = execution
-  const tested = filter.paths()
-  if (!view.canScan || !view.canReadSync || tested === undefined || execution.picker !== undefined) return undefined
-  const picker = new FieldPicker(new Set([...tested, ...sort.keys.map(({ path }) => path)]))
-  return {
-    ...execution,
-    get picker() {
-      return picker.isWorthIt ? picker : undefined
-    }
-  }
+  if (!view.canScan || !view.canReadSync || execution.fields.picker !== undefined) return undefined
+  const fields = new FieldsRead(filter, sort, usesNone)
+  return fields.picker && { ...execution, fields }
 }
 
 /**

@@ -63,7 +63,7 @@ export const pipelines = [
   ),
   mutant(
     'the fields of a filter are not read for its matcher',
-    edit('docstore/read/find', '...returned, ...tested, ', '...returned, '),
+    edit('docstore/read/fields-read', '...returned, ...tested, ', '...returned, '),
     'docstore/field-picker'
   ),
   mutant(
