@@ -145,7 +145,7 @@ export class Confirmer {
       if (!this.#filter.matches(document)) return
       this.#meter.confirmed++
     }
-    this.#push(new LaterRead(ordinal, document, characters, view, true))
+    this.#push(new PartRead(ordinal, document, characters, view))
   }
 
   /** Like offer(), for a cached document, which is copied if it matches. */
@@ -161,7 +161,7 @@ export class Confirmer {
       if (this.#hasCallback) copyPlans.check()
     }
     const copy = this.#isCounting ? document : copyByPlan(document, plan)
-    this.#push(new LaterRead(ordinal, copy, kept.characters, records, false))
+    this.#push(new LaterRead(ordinal, copy, kept.characters, records))
   }
 
   /** False if the bytes of a record show that it does not match: most such records are never decoded. */
@@ -205,27 +205,17 @@ export class Confirmer {
   }
 }
 
-/** Returns the match with its whole document. */
-export function completed(match: Match): Match {
-  if (!(match instanceof LaterRead && match.isPartial)) return match
-  const { ordinal, record } = match
-  return { ordinal, record, document: decodeRecord(record), characters: record.length }
-}
-
 /** A match whose record is read on access. */
 class LaterRead implements Match {
   readonly ordinal: number
   readonly document: Document
   readonly characters: number
-  readonly isPartial: boolean
   readonly #records: RecordSource
 
-  /** @param isPartial whether the document may lack fields that the read does not look at */
-  constructor(ordinal: number, document: Document, characters: number, records: RecordSource, isPartial: boolean) {
+  constructor(ordinal: number, document: Document, characters: number, records: RecordSource) {
     this.ordinal = ordinal
     this.document = document
     this.characters = characters
-    this.isPartial = isPartial
     this.#records = records
   }
 
@@ -234,4 +224,14 @@ class LaterRead implements Match {
     if (record !== undefined) return record
     throw new PetalError('DataCorruption', `The document with ordinal ${this.ordinal} is missing`)
   }
+}
+
+/** A match whose document may lack what the read does not look at. */
+class PartRead extends LaterRead {}
+
+/** Returns the match with its whole document. */
+export function completed(match: Match): Match {
+  if (!(match instanceof PartRead)) return match
+  const { ordinal, record } = match
+  return { ordinal, record, document: decodeRecord(record), characters: record.length }
 }
