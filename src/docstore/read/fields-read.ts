@@ -23,6 +23,11 @@ export class FieldsRead {
     this.#used = used
   }
 
+  /** Whether the paths are known. */
+  get isKnown(): boolean {
+    return this.#used() !== undefined && this.#filter.paths() !== undefined
+  }
+
   /** Decodes these fields; undefined if they are not known, or not few. */
   get picker(): FieldPicker | undefined {
     if (this.#picker === undefined) this.#picker = this.#makePicker() ?? null

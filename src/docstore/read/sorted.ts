@@ -51,9 +51,9 @@ function* collected(matches: Steps<Match[]>): Waiting<Match[]> {
  */
 function readingSortFields(execution: Execution, sort: CompiledSort): Execution | undefined {
   const { view, filter } = execution
-  if (!view.canScan || !view.canReadSync || execution.fields.picker !== undefined) return undefined
+  if (!view.canScan || !view.canReadSync || execution.fields.isKnown) return undefined
   const fields = new FieldsRead(filter, sort, usesNone)
-  return fields.picker && { ...execution, fields }
+  return fields.isKnown ? { ...execution, fields } : undefined
 }
 
 /**
