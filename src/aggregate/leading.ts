@@ -1,7 +1,7 @@
 /**
  * Determines which leading stages can be merged into one read: a filter, an order, a range of it, a projection, a
- * count, in total or per value of a path, or a random sample, with the semantics they have as stages. Pure policy: the document store runs
- * the read, using its index.
+ * count, in total or per value of a path, or a random sample, with the semantics they have as stages. Pure policy: the
+ * document store runs the read, using its index.
  *
  * Invariants:
  * 1. The read returns exactly the documents that the stages would.

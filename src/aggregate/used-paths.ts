@@ -1,10 +1,11 @@
 /**
- * Determines which paths of its input a pipeline looks at, so that the rest of each document need not be
- * parsed. Works on stages as written, before they are compiled: malformed ones are reported there.
+ * Determines which paths of its input a pipeline looks at, so that the rest of each document need not be parsed. Works
+ * on stages as written, before they are compiled: malformed ones are reported there.
  *
  * Rule: a document without the rest must have the same results. What is not known to look at certain paths looks at
  * all of them.
  */
+import { topLevelKey } from '../model/path.ts'
 import { isPlainObject } from '../model/types.ts'
 import { pathsOfProjection } from '../query/filter-paths.ts'
 import type { ParsedStage } from './parse.ts'
@@ -40,7 +41,7 @@ export function pathsUsedBy(stages: readonly ParsedStage[]): ReadonlySet<string>
       case '$addFields':
         // Fields within a field are added to those it has.
         if (!isPlainObject(spec) || !addExpression(spec, used)) return undefined
-        for (const path of Object.keys(spec)) used.add(topLevelOf(path))
+        for (const path of Object.keys(spec)) used.add(topLevelKey(path))
         break
       case '$count':
         return used
@@ -67,20 +68,15 @@ export function pathsOfExpression(expression: unknown): ReadonlySet<string> | un
 /** Of plain inclusions and computed fields; anything else may exclude fields, and keep all others. */
 function addProjection(spec: unknown, used: Set<string>): boolean {
   if (!isPlainObject(spec)) return false
-  const computed = Object.keys(spec).filter((path) => isComputed(spec[path]))
-  const plain = Object.fromEntries(Object.entries(spec).filter(([path]) => !computed.includes(path)))
-  const isAllComputed = computed.length > 0 && Object.keys(plain).every((path) => path === '_id')
-  // Beside computed fields, `{ _id: 0 }` includes nothing else.
-  const included = isAllComputed ? pathsOfProjection({ _id: 1, ...plain }) : pathsOfProjection(plain)
-  if (included === undefined && !(isAllComputed && isExclusion(plain._id))) return false
-  for (const path of included ?? []) used.add(path)
+  const computed = new Set(Object.keys(spec).filter((path) => isComputed(spec[path])))
+  // A projection that computes a field includes it.
+  const inclusions = Object.entries(spec).map(([path, value]) => [path, computed.has(path) || value])
+  const included = pathsOfProjection(Object.fromEntries(inclusions))
+  if (included === undefined) return false
+  for (const path of included) if (!computed.has(path)) used.add(path)
   // Fields within a field are added to those it has.
-  for (const path of computed) if (path.includes('.')) used.add(topLevelOf(path))
-  return computed.every((path) => addExpression(spec[path], used))
-}
-
-function isExclusion(value: unknown): boolean {
-  return value === 0 || value === false
+  for (const path of computed) if (path.includes('.')) used.add(topLevelKey(path))
+  return [...computed].every((path) => addExpression(spec[path], used))
 }
 
 function isComputed(value: unknown): boolean {
@@ -112,11 +108,7 @@ function addExpression(value: unknown, used: Set<string>): boolean {
 
 function addPath(text: string, used: Set<string>): boolean {
   if (!text.startsWith('$')) return true
-  if (text.startsWith('$$')) return !wholeDocument.has(topLevelOf(text))
+  if (text.startsWith('$$')) return !wholeDocument.has(topLevelKey(text))
   used.add(text.slice(1))
   return true
-}
-
-function topLevelOf(path: string): string {
-  return path.split('.', 1)[0]!
 }

@@ -45,7 +45,7 @@ export function indexPath(queryPath: string): { readonly path: string; readonly 
   return { path: kept.join('.'), hasDigits: kept.length !== components.length }
 }
 
-/** The first component of an index path: irregularity is recorded per top-level key. */
+/** The first component of a path. In the index, irregularity is recorded per top-level key. */
 export function topLevelKey(path: string): string {
   const dot = path.indexOf('.')
   return dot < 0 ? path : path.slice(0, dot)

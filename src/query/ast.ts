@@ -117,3 +117,18 @@ export function atPath(path: QueryPath, test: Test): Filter {
       return leaf({ kind: 'field', path, predicate: test.leaf })
   }
 }
+
+/** The leaves of a formula, in its order, whatever connects them. */
+export function leavesOf<Leaf>(formula: Formula<Leaf>): Leaf[] {
+  switch (formula.kind) {
+    case 'and':
+    case 'or':
+      return formula.children.flatMap(leavesOf)
+    case 'not':
+      return leavesOf(formula.child)
+    case 'never':
+      return []
+    case 'leaf':
+      return [formula.leaf]
+  }
+}

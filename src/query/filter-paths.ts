@@ -1,28 +1,16 @@
 /** Determines which paths of a document a filter or a projection looks at. */
 import { isPlainObject } from '../model/types.ts'
-import type { Condition, Filter } from './ast.ts'
+import { type Condition, type Filter, leavesOf } from './ast.ts'
 
 /** Returns undefined if the filter may look at anything. */
 export function pathsOfFilter(filter: Filter): ReadonlySet<string> | undefined {
   const paths = new Set<string>()
-  return addPaths(filter, paths) ? paths : undefined
-}
-
-function addPaths(filter: Filter, paths: Set<string>): boolean {
-  switch (filter.kind) {
-    case 'and':
-    case 'or':
-      return filter.children.every((child) => addPaths(child, paths))
-    case 'not':
-      return addPaths(filter.child, paths)
-    case 'never':
-      return true
-    case 'leaf': {
-      const found = pathsOfCondition(filter.leaf)
-      for (const path of found ?? []) paths.add(path)
-      return found !== undefined
-    }
+  for (const condition of leavesOf(filter)) {
+    const found = pathsOfCondition(condition)
+    if (found === undefined) return undefined
+    for (const path of found) paths.add(path)
   }
+  return paths
 }
 
 function pathsOfCondition(condition: Condition): Iterable<string> | undefined {

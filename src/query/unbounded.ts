@@ -3,7 +3,7 @@
  * whether the field exists and its type.
  */
 import { Type, typeOf } from '../model/types.ts'
-import type { Condition, Filter, Predicate, Test } from './ast.ts'
+import { type Condition, type Filter, leavesOf, type Predicate, type Test } from './ast.ts'
 import { rootPath, walkPath } from './indexed-path.ts'
 import { prefixOf } from './pattern-prefix.ts'
 
@@ -13,17 +13,7 @@ export function unboundedParts(filter: Filter): readonly string[] {
 }
 
 function partsOfFilter(filter: Filter, prefix: string): readonly string[] {
-  switch (filter.kind) {
-    case 'and':
-    case 'or':
-      return filter.children.flatMap((child) => partsOfFilter(child, prefix))
-    case 'not':
-      return partsOfFilter(filter.child, prefix)
-    case 'never':
-      return []
-    case 'leaf':
-      return partsOfCondition(filter.leaf, prefix)
-  }
+  return leavesOf(filter).flatMap((condition) => partsOfCondition(condition, prefix))
 }
 
 function partsOfTest(test: Test, path: string): readonly string[] {

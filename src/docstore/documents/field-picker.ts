@@ -7,6 +7,7 @@
  *    the same order; so have objects in them. Everything else in it, such as an array, is whole.
  * 2. It is a JSON parser that reads them: damage within them is found as by decodeRecord().
  */
+import { topLevelKey } from '../../model/path.ts'
 import { objectIdMarkByte, wrappedMarkByte } from '../../model/record-marks.ts'
 import type { Document } from '../../model/types.ts'
 import { decodeRecord } from './record.ts'
@@ -54,7 +55,7 @@ export class FieldPicker {
   /** @param paths as in a filter */
   constructor(paths: ReadonlySet<string>) {
     this.#names = namesOf([...paths].map((path) => path.split('.')))
-    this.#wantsId = [...paths].some((path) => path.split('.', 1)[0] === '_id')
+    this.#wantsId = [...paths].some((path) => topLevelKey(path) === '_id')
   }
 
   /** False once it is known that decoding whole documents is faster. */

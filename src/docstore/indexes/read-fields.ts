@@ -1,9 +1,9 @@
 /** Reads some fields of all documents of an ordinal range. */
-import { nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { FieldPicker } from '../documents/field-picker.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { DocumentScan } from '../read/document-scan.ts'
+import { runsOfReader, runsOfScan } from '../read/runs.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
 
 export interface FieldsOfDocument {
@@ -13,30 +13,18 @@ export interface FieldsOfDocument {
 }
 
 /** Yields the documents in runs, each to be used up before the next is requested. */
-export async function* readFields(
+export function readFields(
   store: CollectionStore,
   paths: ReadonlySet<string>,
   from: number,
   to: number
 ): AsyncGenerator<Iterable<FieldsOfDocument>> {
   const scan = store.scan({ from, to }, store.readOptions(), Number.POSITIVE_INFINITY)
-  if (scan !== undefined) {
-    try {
-      while (scan.prepareSome()) await nextTurn()
-      yield fieldsIn(scan, new FieldPicker(paths))
-    } finally {
-      await scan.close()
-    }
-    return
-  }
+  if (scan !== undefined) return runsOfScan(scan, () => fieldsIn(scan, new FieldPicker(paths)))
   const reader = store.documents({ from, to }, store.readOptions())
-  try {
-    for (let run = await reader.next(); run.length > 0; run = await reader.next()) {
-      yield run.map(([key, record]) => ({ ordinal: reader.ordinalOf(key), document: decodeRecord(record) }))
-    }
-  } finally {
-    await reader.close()
-  }
+  return runsOfReader(reader, (entries) =>
+    entries.map(([key, record]) => ({ ordinal: reader.ordinalOf(key), document: decodeRecord(record) }))
+  )
 }
 
 function* fieldsIn(scan: DocumentScan, picker: FieldPicker): Generator<FieldsOfDocument> {

@@ -107,20 +107,15 @@ export class Confirmer {
   offer(ordinal: number, record: string | undefined, isCertain: boolean, cache?: DocumentCache): void {
     if (record === undefined) return
     this.#meter.documentsFetched++
-    if (!isCertain) {
+    if (!isCertain && this.#filter.prefilter?.(record) === false) {
       this.#meter.tested++
-      if (this.#filter.prefilter?.(record) === false) {
-        // A repetition of the query gets the same candidate, so the document is still worth caching.
-        cache?.offer(ordinal, () => decodeRecord(record), record.length)
-        return
-      }
+      // A repetition of the query gets the same candidate, so the document is still worth caching.
+      cache?.offer(ordinal, () => decodeRecord(record), record.length)
+      return
     }
     const document = decodeRecord(record)
     cache?.offer(ordinal, document, record.length)
-    if (!isCertain) {
-      if (!this.#filter.matches(document)) return
-      this.#meter.confirmed++
-    }
+    if (!isCertain && !this.#test(document)) return
     this.#push({ ordinal, record, document, characters: record.length })
   }
 
@@ -140,11 +135,7 @@ export class Confirmer {
     const characters = scan.end - scan.start
     this.#meter.documentsFetched++
     view.cache.offer(ordinal, () => decodeRecord(scan.text()), characters)
-    if (!isCertain) {
-      this.#meter.tested++
-      if (!this.#filter.matches(document)) return
-      this.#meter.confirmed++
-    }
+    if (!isCertain && !this.#test(document)) return
     this.#push(new PartRead(ordinal, document, characters, view))
   }
 
@@ -153,9 +144,7 @@ export class Confirmer {
     this.#meter.documentsFetched++
     const { document, plan } = kept
     if (!isCertain) {
-      this.#meter.tested++
-      if (!this.#filter.matches(document)) return
-      this.#meter.confirmed++
+      if (!this.#test(document)) return
       this.#hasCallback ??= this.#filter.hasCallback
       // The function may have changed Object.prototype since the lookup.
       if (this.#hasCallback) copyPlans.check()
@@ -194,6 +183,13 @@ export class Confirmer {
     this.#characters = 0
     this.#sliceDocuments = Math.min(this.#sliceDocuments * 4, maxSliceDocuments)
     return slice
+  }
+
+  #test(document: Document): boolean {
+    this.#meter.tested++
+    if (!this.#filter.matches(document)) return false
+    this.#meter.confirmed++
+    return true
   }
 
   #push(match: Match): void {

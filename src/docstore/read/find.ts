@@ -145,7 +145,7 @@ export function findInView(
   find: CompiledFind,
   control: Control,
   meter: Meter,
-  used: PathsUsed = usesAll
+  used: PathsUsed
 ): Execution {
   return executionOver(view, undefined, find, control, meter, used)
 }

@@ -28,21 +28,9 @@ interface Sorted {
 export function* sortedMatches(execution: Execution, { sort, wanted, skipped, byIndex }: Sorted): Steps<Match[]> {
   const partial = wanted - skipped <= maxCompleted ? readingSortFields(execution, sort) : undefined
   const reading = partial ?? execution
-  let found = byIndex && Number.isFinite(wanted) ? yield* firstByColumns(reading, sort, wanted) : undefined
-  if (found === undefined && partial === undefined) {
-    yield* inSortOrder(findMatches(execution), sort, wanted)
-    return
-  }
-  found ??= yield* collected(inSortOrder(findMatches(reading), sort, wanted))
+  const first = byIndex && Number.isFinite(wanted) ? yield* firstByColumns(reading, sort, wanted) : undefined
+  const found = first ?? (yield* sorted(findMatches(reading), sort, wanted))
   yield partial === undefined ? found : found.map((match, i) => (i < skipped ? match : completed(match)))
-}
-
-function* collected(matches: Steps<Match[]>): Waiting<Match[]> {
-  const all: Match[] = []
-  yield* forEachStep(matches, (slice) => {
-    for (const match of slice) all.push(match)
-  })
-  return all
 }
 
 /**
@@ -61,9 +49,13 @@ function readingSortFields(execution: Execution, sort: CompiledSort): Execution 
  * @param count number of leading matches wanted; Infinity for all
  */
 export function* inSortOrder(matches: Steps<Match[]>, sort: CompiledSort, count: number): Steps<Match[]> {
+  yield yield* sorted(matches, sort, count)
+}
+
+function* sorted(matches: Steps<Match[]>, sort: CompiledSort, count: number): Waiting<Match[]> {
   const sorter = Number.isFinite(count) ? new TopK<Match>(sort, count) : new FullSort<Match>(sort)
   yield* forEachStep(matches, (slice) => {
     for (const match of slice) sorter.push(match.document, match, match.characters)
   })
-  yield sorter.toArray()
+  return sorter.toArray()
 }

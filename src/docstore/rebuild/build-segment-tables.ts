@@ -13,7 +13,7 @@ import type { StoredRun } from '../../sharded-bloom/stored-source.ts'
 import { DocumentScan } from '../read/document-scan.ts'
 import { IndexTables } from '../store/index-tables.ts'
 import { type Area, areaOf } from '../store/layout.ts'
-import { runsOfScan } from '../store/stored-runs.ts'
+import { storedRunsOfScan } from '../store/stored-runs.ts'
 import type { BuiltSegmentTables, SegmentRequest } from './segment-request.ts'
 
 /**
@@ -44,7 +44,7 @@ async function* readStored(view: ThreadView, docs: Area, from: number, to: numbe
   if (from >= to) return
   const scan = new ByteScan(nobody, view, { gte: docs.ordinalKey(from), lt: docs.ordinalKey(to) })
   const records = new DocumentScan(scan, (key, start, end) => docs.ordinalOf(key, start, end))
-  yield* runsOfScan(records)
+  yield* storedRunsOfScan(records)
 }
 
 /** Nobody else closes the scans. */

@@ -28,7 +28,7 @@ import { decodeLoad, loadKeys, withLoad } from './load-records.ts'
 import { OverlayIndexRecords } from './overlay-index-records.ts'
 import { accessTo, type StoreAccess, type TextReadOptions } from './store-access.ts'
 import { rethrow, wrapStoreErrors } from './store-errors.ts'
-import { runsOfReader, runsOfScan } from './stored-runs.ts'
+import { storedRunsOfReader, storedRunsOfScan } from './stored-runs.ts'
 
 const textOptions: TextReadOptions = { keyEncoding: 'view', valueEncoding: 'utf8' }
 
@@ -300,7 +300,7 @@ export class CollectionStore {
     const range = { from, to }
     // They are read only once, and would evict other blocks from the cache.
     const scan = this.scan(range, textOptions, Number.POSITIVE_INFINITY)
-    yield* scan === undefined ? runsOfReader(this.documents(range, textOptions)) : runsOfScan(scan)
+    yield* scan === undefined ? storedRunsOfReader(this.documents(range, textOptions)) : storedRunsOfScan(scan)
   }
 
   async #recordsAt(ordinals: readonly (number | undefined)[]): Promise<(string | undefined)[]> {

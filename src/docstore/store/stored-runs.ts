@@ -1,34 +1,23 @@
 /** Stored records as documents to be re-indexed, without copying or decoding them. */
-import { nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import type { StoredDocument, StoredRun } from '../../sharded-bloom/stored-source.ts'
 import { decodeRecord, formOfRecord, markBytesOf } from '../documents/record.ts'
 import type { DocumentReader } from '../read/document-reader.ts'
 import type { DocumentScan } from '../read/document-scan.ts'
+import { runsOfReader, runsOfScan } from '../read/runs.ts'
 
 /** Maximum number of UTF-8 bytes of a UTF-16 unit. */
 const maxBytesPerUnit = 3
 
 /** Yields the records of a reader, and closes it. */
-export async function* runsOfReader(reader: DocumentReader): AsyncGenerator<StoredRun> {
-  try {
-    for (let entries = await reader.next(); entries.length > 0; entries = await reader.next()) {
-      yield recordsOf(reader, entries)
-    }
-  } finally {
-    await reader.close()
-  }
+export function storedRunsOfReader(reader: DocumentReader): AsyncGenerator<StoredRun> {
+  return runsOfReader(reader, (entries) => recordsOf(reader, entries))
 }
 
-/** Like runsOfReader(), for a store whose records can be read in place: all of them in one run. */
-export async function* runsOfScan(scan: DocumentScan): AsyncGenerator<StoredRun> {
-  try {
-    while (scan.prepareSome()) await nextTurn()
-    yield recordsIn(scan)
-  } finally {
-    await scan.close()
-  }
+/** Like storedRunsOfReader(), for a scan. */
+export function storedRunsOfScan(scan: DocumentScan): AsyncGenerator<StoredRun> {
+  return runsOfScan(scan, recordsIn)
 }
 
 function* recordsOf(reader: DocumentReader, entries: Awaited<ReturnType<DocumentReader['next']>>) {

@@ -19,34 +19,32 @@ const heavyShare = 1 / 100
  * chooseEdges(Float64Array.of(1, 1, 2, 5)) // [1, 2, 5]
  */
 export function chooseEdges(sample: Float64Array): number[] {
+  const { keys, counts } = runsOf(sample)
   const limit = maxBins - 1
+  if (keys.length <= limit) return keys
   const heavy = sample.length * heavyShare
-  let runs = 0
   let light = sample.length
   let heavyRuns = 0
-  for (let start = 0, end = 0; start < sample.length; start = end) {
-    end = endOfRun(sample, start)
-    runs++
-    if (end - start < heavy) continue
-    light -= end - start
+  for (let i = 0; i < counts.length; i++) {
+    if (counts[i]! < heavy) continue
+    light -= counts[i]!
     heavyRuns++
   }
-  const areAllEdges = runs <= limit
   // A heavy value may cut a bin short, and the last bin may be short: subtract 2 for each heavy value and 1.
-  const target = areAllEdges ? 0 : light / (limit - 1 - 2 * heavyRuns)
+  const target = light / (limit - 1 - 2 * heavyRuns)
   const edges: number[] = []
   let filled = 0
-  for (let start = 0, end = 0; start < sample.length; start = end) {
-    end = endOfRun(sample, start)
-    if (!areAllEdges && end - start >= heavy) {
-      if (filled > 0) edges.push(sample[start - 1]!)
+  for (let i = 0; i < keys.length; i++) {
+    const count = counts[i]!
+    if (count >= heavy) {
+      if (filled > 0) edges.push(keys[i - 1]!)
       filled = target
-    } else filled += end - start
+    } else filled += count
     if (filled < target) continue
-    edges.push(sample[start]!)
+    edges.push(keys[i]!)
     filled = 0
   }
-  if (filled > 0) edges.push(sample.at(-1)!)
+  if (filled > 0) edges.push(keys.at(-1)!)
   return edges
 }
 
@@ -65,9 +63,16 @@ export function bitsOfCodes(bins: number): number {
   return 32 - Math.clz32(bins)
 }
 
-/** Returns the index after the last of the equal keys that begin at `start`. */
-function endOfRun(sample: Float64Array, start: number): number {
-  let end = start + 1
-  while (end < sample.length && sample[end] === sample[start]) end++
-  return end
+/** Returns the distinct keys and their numbers of occurrences. */
+function runsOf(sample: Float64Array): { readonly keys: number[]; readonly counts: readonly number[] } {
+  const keys: number[] = []
+  const counts: number[] = []
+  for (const key of sample) {
+    if (keys.at(-1) === key) counts[counts.length - 1]!++
+    else {
+      keys.push(key)
+      counts.push(1)
+    }
+  }
+  return { keys, counts }
 }

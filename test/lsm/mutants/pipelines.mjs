@@ -53,7 +53,7 @@ export const pipelines = [
   ),
   mutant(
     'fields within a field that a stage sets are not read',
-    edit('aggregate/used-paths', '        for (const path of Object.keys(spec)) used.add(topLevelOf(path))\n', ''),
+    edit('aggregate/used-paths', '        for (const path of Object.keys(spec)) used.add(topLevelKey(path))\n', ''),
     'aggregate/used-paths'
   ),
   mutant(
