@@ -32,6 +32,12 @@ export const modules = [
     target: 'src/lsm/compaction/flush-kernel/flush-kernel.generated.ts',
     name: 'flushKernelBase64',
     what: "The flush kernel's WebAssembly module"
+  },
+  {
+    entry: 'src/docstore/documents/field-picker/assembly/index.ts',
+    target: 'src/docstore/documents/field-picker/picker-kernel.generated.ts',
+    name: 'pickerKernelBase64',
+    what: "The field picker's WebAssembly module"
   }
 ]
 

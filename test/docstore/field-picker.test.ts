@@ -3,7 +3,7 @@ import { Double, ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FieldPicker } from '../../src/docstore/documents/field-picker.ts'
+import { FieldPicker } from '../../src/docstore/documents/field-picker/field-picker.ts'
 import { decodeRecord, encodeRecord } from '../../src/docstore/documents/record.ts'
 import { type Document, open, PetalError } from '../../src/index.ts'
 import { stringifyCanonical } from '../../src/model/extended-json.ts'
@@ -92,6 +92,80 @@ test('the picked fields are those of the document, in its order, whatever its va
     { seed, numRuns: 3000 }
   )
   assert.ok(picks > 1000)
+})
+
+/** Everything that ends or nests values, in texts longer than what is read at a time, at every offset. */
+const marks = fc
+  .array(fc.constantFrom('"', '\\', '\\\\', '{', '}', '[', ']', ',', ':', 'x', 'é', 'x'.repeat(15), 'x'.repeat(61)), {
+    maxLength: 40
+  })
+  .map((parts) => parts.join(''))
+const marked: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    marks,
+    fc.double({ noDefaultInfinity: true, noNaN: true }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom('k', 'key'), tie('value'))
+  )
+})).value
+
+test('quotes, brackets and escapes within texts are told from others, wherever they are', () => {
+  fc.assert(
+    fc.property(fc.array(marked, { minLength: 1, maxLength: 6 }), fc.nat(5), (values, n) => {
+      const document = Object.fromEntries(values.map((value, i) => [`f${i}`, value]))
+      const { bytes, start, end } = placed(JSON.stringify(document))
+      const name = `f${n % values.length}`
+      assert.equal(
+        new FieldPicker(new Set([name, 'none'])).decode(bytes, start, end),
+        JSON.parse(JSON.stringify({ [name]: document[name] }))
+      )
+    }),
+    { seed, numRuns: 5000 }
+  )
+})
+
+test('names are told apart by every byte and by their length', () => {
+  const names = [1, 15, 16, 17, 31, 32, 33, 47, 48, 49, 64, 65].flatMap((length) => {
+    const places = [...new Set([0, 14, 15, 16, 17, 31, 32, length - 1])].filter((place) => place < length)
+    return places.map((place) => `${'n'.repeat(place)}m${'n'.repeat(length - place - 1)}`)
+  })
+  const document = Object.fromEntries(names.map((name, i) => [name, i]))
+  const record = Buffer.from(JSON.stringify(document))
+  for (const name of names) {
+    assert.equal(new FieldPicker(new Set([name])).decode(record, 0, record.length), { [name]: document[name] })
+  }
+  assert.equal(new FieldPicker(new Set(names)).decode(record, 0, record.length), document)
+})
+
+test('pickers take turns, records of every size come between, and too long ones are left to the parser', () => {
+  const [a, b] = [new FieldPicker(new Set(['a', 'x.y'])), new FieldPicker(new Set(['b']))]
+  for (const length of [0, 70_000, 10, 1 << 20, 5, 5 << 20, 300_000, 0]) {
+    const record = Buffer.from(JSON.stringify({ b: 1, x: { y: 2, z: 'z'.repeat(length) }, a: [length] }))
+    const isLong = length === 5 << 20
+    assert.equal(a.decode(record, 0, record.length), isLong ? undefined : { x: { y: 2 }, a: [length] })
+    assert.equal(b.decode(record, 0, record.length), isLong ? undefined : { b: 1 })
+  }
+})
+
+test('more names than there is room for, and paths of any depth', () => {
+  const many = new FieldPicker(new Set(Array.from({ length: 5000 }, (_, i) => `name${i}`)))
+  const record = Buffer.from('{"name7":1,"b":2}')
+  assert.equal([many.isWorthIt, many.decode(record, 0, record.length)], [false, undefined])
+  const depth = 20_000
+  const path = Array.from({ length: depth }, () => 'a').join('.')
+  const deep = Buffer.from(`${'{"b":0,"a":'.repeat(depth)}1${'}'.repeat(depth)}`)
+  const picker = new FieldPicker(new Set([path]))
+  assert.ok(picker.isWorthIt)
+  assert.equal(Object.keys(picker.decode(deep, 0, 2000) ?? {}), [], 'it is not all there')
+  let found: unknown = picker.decode(Buffer.from('{"b":0,"a":{"b":0,"a":{"b":0}}}'), 0, 31)
+  assert.equal(found, { a: { a: {} } })
+  found = picker.decode(deep, 0, deep.length)
+  for (let i = 0; i < 99; i++) {
+    assert.equal(Object.keys(found as Document), ['a'])
+    found = (found as Document).a
+  }
+  assert.equal(Object.keys(found as Document), ['a'])
 })
 
 test('of a key that occurs twice the last value counts', () => {

@@ -3,8 +3,8 @@ import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { webAssembly } from '../../src/bloom/kernels/web-assembly.ts'
 import { lz4Base64 } from '../../src/lsm/format/lz4/lz4.generated.ts'
+import { webAssembly } from '../../src/model/web-assembly.ts'
 import { seedOfRun } from '../support/values.ts'
 
 /** As in lz4/assembly/index.ts. */

@@ -10,14 +10,18 @@ import { describe, integerOf, isNumber, named, nary, numberOf, type Operators, s
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const beyondAscii = /[^\0-\x7f]/
 const any = Number.POSITIVE_INFINITY
 /** Characters that trimming removes by default. */
 const spaces = '\0\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a'
 
 const substrBytes = nary(3, 3, ([text, from, length], name) => {
-  const bytes = encoder.encode(textOf(text, name))
+  const whole = textOf(text, name)
   const [start, count] = [wholePart(from, `${name}: position`), wholePart(length, `${name}: length`)]
   if (start < 0) throw new TypeError(`${name}: position takes a number ≥ 0, got ${start}`)
+  // Encoding takes several times as long.
+  if (!beyondAscii.test(whole)) return whole.slice(start, count < 0 ? undefined : start + count)
+  const bytes = encoder.encode(whole)
   const end = count < 0 ? bytes.length : start + count
   if (isWithinCharacter(bytes, start) || isWithinCharacter(bytes, end)) {
     throw new TypeError(`${name} would begin or end within a character`)

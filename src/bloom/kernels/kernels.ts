@@ -9,8 +9,8 @@
  * 4. No kernel allocates, retains an address, or runs longer than a few microseconds per 64 KiB.
  */
 import { PetalError } from '../../model/errors.ts'
+import { decodeCode, type SharedWasmMemory, webAssembly } from '../../model/web-assembly.ts'
 import { kernelsBase64 } from './kernels.generated.ts'
-import { decodeCode, type SharedWasmMemory, webAssembly } from './web-assembly.ts'
 
 export interface Kernels {
   /**

@@ -18,8 +18,8 @@
  * 5. Scratch belongs to one synchronous computation at a time; nothing in it survives an `await`.
  */
 import { PetalError } from '../../model/errors.ts'
+import { type SharedWasmMemory, webAssembly } from '../../model/web-assembly.ts'
 import { instantiateKernels, type Kernels, unavailable } from './kernels.ts'
-import { type SharedWasmMemory, webAssembly } from './web-assembly.ts'
 
 /** Bytes of a frame: one row of 65,536 bits. */
 export const FRAME_BYTES = 8192

@@ -1,6 +1,6 @@
 /** Reads some fields of all documents of an ordinal range. */
 import type { Document } from '../../model/types.ts'
-import { FieldPicker } from '../documents/field-picker.ts'
+import { FieldPicker } from '../documents/field-picker/field-picker.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { DocumentScan } from '../read/document-scan.ts'
 import { runsOfReader, runsOfScan } from '../read/runs.ts'

@@ -1,7 +1,7 @@
 /** Which fields of its documents a read looks at, if these are known. */
 import type { CompiledFilter } from '../../query/filter.ts'
 import type { CompiledSort } from '../../query/sort.ts'
-import { FieldPicker } from '../documents/field-picker.ts'
+import { FieldPicker } from '../documents/field-picker/field-picker.ts'
 
 /** The paths of its matches that a reader looks at; undefined: all. */
 export type PathsUsed = () => ReadonlySet<string> | undefined

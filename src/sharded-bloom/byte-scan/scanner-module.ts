@@ -2,7 +2,7 @@
  * The scanner's WebAssembly instance: its typed functions and constants, over a memory of its own. For the layout and
  * the invariants of the memory see assembly/layout.ts.
  */
-import { decodeCode, type WasmMemory, webAssembly } from '../../bloom/kernels/web-assembly.ts'
+import { decodeCode, type WasmMemory, webAssembly } from '../../model/web-assembly.ts'
 import { scannerBase64 } from './scanner.generated.ts'
 
 /** Constants exported by assembly/: locations are byte offsets, sizes are in bytes unless the name says otherwise. */

@@ -4,6 +4,7 @@ import { edit, mutant } from './mutant.mjs'
 const scan = 'sharded-bloom/byte-scan/assembly'
 const writer = `${scan}/json-text`
 const rows = 'bloom/kernels/assembly'
+const picker = 'docstore/documents/field-picker'
 
 export const kernels = [
   mutant(
@@ -207,5 +208,35 @@ export const kernels = [
     edit(`${rows}/groups`, 'load<u32>(frame) | (((bits >>> at) & mask) << shift)', '((bits >>> at) & mask) << shift'),
     'bloom/record-kernels',
     'sharded-bloom/upper-level'
+  ),
+  mutant(
+    'a text that goes on in the next 64 bytes has ended',
+    edit(`${picker}/assembly/index`, 'carried = <u64>(<i64>within >> 63)', 'carried = 0'),
+    'docstore/field-picker'
+  ),
+  mutant(
+    'a backslash at the end of 64 bytes escapes nothing',
+    edit(`${picker}/assembly/index`, 'isEscaped = place == 63 ? 1 : 0', 'isEscaped = 0'),
+    'docstore/field-picker'
+  ),
+  mutant(
+    'a backslash that is escaped escapes',
+    edit(`${picker}/assembly/index`, 'left &= ~(<u64>3 << place)', 'left &= ~(<u64>1 << place)'),
+    'docstore/field-picker'
+  ),
+  mutant(
+    'of names only the first 16 bytes count',
+    edit(`${picker}/assembly/index`, 'if (left <= 16) return (different', 'return (different'),
+    'docstore/field-picker'
+  ),
+  mutant(
+    'an object may end beyond its record',
+    edit(`${picker}/assembly/index`, '  if (at >= limit) return 0\n', ''),
+    'docstore/field-picker'
+  ),
+  mutant(
+    'a picker finds the names of the one before',
+    edit(`${picker}/picker-kernel`, 'if (names !== this.#names) {', 'if (this.#names === undefined) {'),
+    'docstore/field-picker'
   )
 ]

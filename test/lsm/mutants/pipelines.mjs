@@ -1,6 +1,8 @@
 /** The read made from the leading stages of a pipeline means the same, and expressions and accumulators are right. */
 import { edit, mutant } from './mutant.mjs'
 
+const picker = 'docstore/documents/field-picker'
+
 export const pipelines = [
   mutant(
     'a filter after a limit becomes part of the read',
@@ -69,9 +71,9 @@ export const pipelines = [
   mutant(
     'of a date the fields within are picked',
     edit(
-      'docstore/documents/field-picker',
-      'bytes[first] === quote && bytes[first + 1] !== dollar',
-      'bytes[first] === quote'
+      `${picker}/assembly/index`,
+      'load<u8>(first) == QUOTE && load<u8>(first, 1) != DOLLAR',
+      'load<u8>(first) == QUOTE'
     ),
     'docstore/field-picker'
   ),

@@ -13,8 +13,8 @@
  * 3. Memory that was handed out never moves: its size is its maximum, so that it cannot grow.
  */
 import { crc32 } from 'node:zlib'
-import { type GrowingWasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
 import { copyShared } from '../../../model/copy-bytes.ts'
+import { type GrowingWasmMemory, webAssembly } from '../../../model/web-assembly.ts'
 import { filterBits } from '../../format/key-filter.ts'
 import { chunkBytes, maxCompressedBytes } from '../../format/lz4/lz4.ts'
 import type { TableWriteOptions } from '../../format/table-options.ts'

@@ -4,7 +4,7 @@
  * Input and output are copied through that memory, which costs about a tenth of the work; no call depends on earlier
  * contents. To avoid the copies, read compressed bytes directly into the memory and use the raw bytes in place.
  */
-import { type WasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
+import { type WasmMemory, webAssembly } from '../../../model/web-assembly.ts'
 import { notSupported } from '../../errors.ts'
 import { lz4Base64 } from './lz4.generated.ts'
 
