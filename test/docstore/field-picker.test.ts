@@ -271,7 +271,13 @@ test('projections, counts and distinct values are the same from picked fields', 
     { b: 1, 'c.d': 1, _id: 1 },
     { none: 1, _id: false }
   ] as const) {
-    for (const filter of [{}, { b: { $exists: true } }, { a: { $mod: [2, 0] } }, { $nor: [{ 'c.d': 5 }] }]) {
+    for (const filter of [
+      {},
+      { b: { $exists: true } },
+      { a: { $mod: [2, 0] } },
+      { $nor: [{ 'c.d': 5 }] },
+      { $expr: { $lt: ['$a', '$b'] } }
+    ]) {
       for (const sort of [{}, { b: 1, _id: -1 }, { $natural: -1 }] as const) {
         const order = '$natural' in sort ? { _id: -1 } : '_id' in sort ? sort : { _id: 1 }
         const stages = [{ $match: filter }, { $sort: order }, barrier, { $project: projection }]
@@ -289,8 +295,14 @@ test('projections, counts and distinct values are the same from picked fields', 
         const stages = [{ $match: filter }, barrier, { $sort: sort }, { $skip: skip }, { $limit: 20 }]
         assert.equal(first, texts(await db.aggregate(stages).toArray()), JSON.stringify({ filter, sort }))
       }
-      const isMatch = await db.find(filter).toArray()
-      assert.is(await db.countDocuments(filter), isMatch.length)
+      // A function may look at anything.
+      const matches = texts(await db.find({ $and: [filter, { $where: () => true }] }).toArray())
+      assert.equal(
+        texts(await db.find(filter).toArray()),
+        matches,
+        'whole documents, tested by the fields of the filter'
+      )
+      assert.is(await db.countDocuments(filter), matches.length)
     }
   }
   for (const filter of [{ a: { $mod: [2, 0] } }, { b: { $not: { $mod: [2, 0] } } }]) {

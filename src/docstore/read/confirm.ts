@@ -181,7 +181,7 @@ function* confirmByScan(
           const isCertain = candidates.isCertain(at)
           isRuledOut = !confirmer.mayMatch(scan, isCertain)
           if (!isRuledOut && (missed === at || !offerCached(view, confirmer, ordinal, isCertain))) {
-            confirmer.offerScanned(scan, isCertain, view, execution.fields.picker)
+            confirmer.offerScanned(scan, isCertain, view, execution.fields)
           }
           at++
         }

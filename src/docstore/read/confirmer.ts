@@ -5,9 +5,9 @@ import type { ByteTest } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import { copyByPlan, copyPlans } from '../documents/copy-plan.ts'
 import type { CachedDocument, DocumentCache } from '../documents/document-cache.ts'
-import type { FieldPicker } from '../documents/field-picker/field-picker.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { DocumentScan, RecordPlace } from './document-scan.ts'
+import type { FieldsRead } from './fields-read.ts'
 import type { Meter } from './meter.ts'
 import type { ReadView } from './read-view.ts'
 
@@ -120,23 +120,28 @@ export class Confirmer {
   }
 
   /**
-   * Like offer(), for the record that a scan is at. REQUIRES: mayMatch(), or that it is certain
-   * @param picker decodes the fields that the read looks at
+   * Like offer(), for the record that a scan is at, of which only the fields that the read looks at are decoded. REQUIRES:
+   * mayMatch(), or that it is certain
    */
-  offerScanned(scan: DocumentScan, isCertain: boolean, view: ReadView, picker: FieldPicker | undefined): void {
+  offerScanned(scan: DocumentScan, isCertain: boolean, view: ReadView, fields: FieldsRead): void {
     const { ordinal } = scan
-    // A test of the text is faster still.
-    const isPickable = isCertain || this.#filter.prefilter === undefined
-    const document = isPickable ? picker?.decode(scan.bytes, scan.start, scan.end) : undefined
-    if (document === undefined) {
-      this.offer(ordinal, scan.text(), isCertain, view.cache)
+    const { picker } = fields
+    const reader = picker ?? (isCertain || !this.#isSelective ? undefined : fields.tester)
+    const part = reader?.decode(scan.bytes, scan.start, scan.end)
+    const isFalse = part !== undefined && !isCertain && !this.#test(part)
+    if (part === undefined || (picker === undefined && !isFalse)) {
+      this.offer(ordinal, scan.text(), isCertain || part !== undefined, view.cache)
       return
     }
     const characters = scan.end - scan.start
     this.#meter.documentsFetched++
     view.cache.offer(ordinal, () => decodeRecord(scan.text()), characters)
-    if (!isCertain && !this.#test(document)) return
-    this.#push(new PartRead(ordinal, document, characters, view))
+    if (!isFalse) this.#push(new PartRead(ordinal, part, characters, view))
+  }
+
+  /** Whether most candidates so far did not match. */
+  get #isSelective(): boolean {
+    return 2 * this.#matched <= this.#meter.documentsFetched - this.#examinedBefore
   }
 
   /** Like offer(), for a cached document, which is copied if it matches. */

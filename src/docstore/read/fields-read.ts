@@ -16,6 +16,7 @@ export class FieldsRead {
   readonly #used: PathsUsed
   /** null when there is none. */
   #picker: FieldPicker | null | undefined
+  #tester: FieldPicker | null | undefined
 
   constructor(filter: CompiledFilter, sort: CompiledSort, used: PathsUsed) {
     this.#filter = filter
@@ -30,14 +31,28 @@ export class FieldsRead {
 
   /** Decodes these fields; undefined if they are not known, or not few. */
   get picker(): FieldPicker | undefined {
-    if (this.#picker === undefined) this.#picker = this.#makePicker() ?? null
-    return this.#picker?.isWorthIt === true ? this.#picker : undefined
+    if (this.#picker === undefined) this.#picker = pickerOf(this.#paths())
+    return worthwhile(this.#picker)
   }
 
-  #makePicker(): FieldPicker | undefined {
+  /** Decodes the fields that the filter looks at; undefined if they are not known, or not few. */
+  get tester(): FieldPicker | undefined {
+    if (this.#tester === undefined) this.#tester = pickerOf(this.#filter.paths())
+    return worthwhile(this.#tester)
+  }
+
+  #paths(): ReadonlySet<string> | undefined {
     const returned = this.#used()
     const tested = returned && this.#filter.paths()
     if (returned === undefined || tested === undefined) return undefined
-    return new FieldPicker(new Set([...returned, ...tested, ...this.#sort.keys.map(({ path }) => path)]))
+    return new Set([...returned, ...tested, ...this.#sort.keys.map(({ path }) => path)])
   }
+}
+
+function pickerOf(paths: ReadonlySet<string> | undefined): FieldPicker | null {
+  return paths === undefined ? null : new FieldPicker(paths)
+}
+
+function worthwhile(picker: FieldPicker | null): FieldPicker | undefined {
+  return picker?.isWorthIt === true ? picker : undefined
 }

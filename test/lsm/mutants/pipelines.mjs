@@ -69,6 +69,11 @@ export const pipelines = [
     'docstore/field-picker'
   ),
   mutant(
+    'what a filter looks at is returned as the document',
+    edit('docstore/read/confirmer', '(picker === undefined && !isFalse)', '(isCertain && !isFalse)'),
+    'docstore/field-picker'
+  ),
+  mutant(
     'of a date the fields within are picked',
     edit(
       `${picker}/assembly/index`,
