@@ -80,7 +80,16 @@ test('segments that a thread has when it dies are built all the same, and it lea
   try {
     for (let round = 0; round < 4; round++) {
       await db.deleteMany({ 'user.followers': round })
-      assert.is((await db.index.rebuild({ threads: 1 })).documents, count * (1 - (round + 1) / 1000))
+      const progress: number[] = []
+      const onProgress = ({ documents }: { documents: number }): void => void progress.push(documents)
+      const { documents } = await db.index.rebuild({ threads: 1, onProgress })
+      assert.is(documents, count * (1 - (round + 1) / 1000))
+      assert.equal(
+        progress,
+        progress.toSorted((a, b) => a - b),
+        'what is built again is not counted twice'
+      )
+      assert.is(progress.at(-1), documents)
     }
   } finally {
     Worker.prototype.postMessage = postMessage

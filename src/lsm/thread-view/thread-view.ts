@@ -34,7 +34,12 @@ export class ThreadView implements ReadView {
   /** Copies and sorts the memtables. */
   static async open(data: ViewData, fileSystem: FileSystem): Promise<ThreadView> {
     const memtables: MemtableReader[] = []
-    for (const memtable of data.memtables) memtables.push(await MemtableReader.open(memtable, unpaced))
+    try {
+      for (const memtable of data.memtables) memtables.push(await MemtableReader.open(memtable, unpaced))
+    } catch (error) {
+      for (const memtable of memtables) memtable.close()
+      throw error
+    }
     return new ThreadView(data, memtables, fileSystem)
   }
 

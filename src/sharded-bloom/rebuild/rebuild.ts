@@ -85,26 +85,30 @@ export class Rebuild implements IndexRebuild {
     const built: RebuiltSegment[] = []
     const builder = new SegmentBuilder(this.#context, { last: last?.segment })
     let documents = 0
+    let reported = 0
+    const report = (count: number): void => {
+      // A segment that could not be built elsewhere is begun again.
+      reported = Math.max(reported, documents + count)
+      onProgress?.({ documents: reported, total })
+    }
     let end = from
     try {
       for (let next: number | undefined = from; next !== undefined; ) {
         const task = { number: await this.#takeNumber(), end, from: next, to, left: Math.max(1, total - documents) }
-        const segment: RebuiltSegment | undefined = await this.#build(builder, task, {
-          signal,
-          onProgress: (count) => onProgress?.({ documents: documents + count, total })
-        })
+        const following = { signal, onProgress: report }
+        const segment: RebuiltSegment | undefined = await this.#build(builder, task, following)
         if (segment === undefined) break
         built.push(segment)
         documents += segment.record.documents
+        report(0)
         end = segment.record.firstOrdinal + segment.offsets.at(-1)! + 1
-        onProgress?.({ documents, total })
         next = segment.next
       }
     } finally {
       builder.close()
     }
     await this.#prepare(built, to, signal)
-    onProgress?.({ documents, total })
+    report(0)
   }
 
   async publish(): Promise<void> {
