@@ -65,7 +65,7 @@ test('the error names the class of the value that cannot be stored, if it has a 
     [new URL('http://example.org'), 'URL'],
     [new Map(), 'Map'],
     [list(), 'Generator'],
-    [[1].values(), 'Array Iterator'],
+    [Object.create({ [Symbol.toStringTag]: 'Tagged' }), 'Tagged'],
     [Object.create(Object.create(null, { _bsontype: { value: 'Nothing' } })), 'Object']
   ]
   for (const [value, name] of named) {

@@ -139,6 +139,21 @@ test('a walk in _id order with few matches is abandoned, and its matches are not
   await db.close()
 })
 
+test('an abandoned walk is followed by all other matches, also those that the index could count', async () => {
+  const db = await open(scratchPath(), { index: { segmentBits: 8192 } })
+  const documents = Array.from({ length: 40_000 }, (_, _id) => ({
+    _id,
+    is: _id < 100 || _id >= 36_000 ? 'late' : 'early'
+  }))
+  await db.insertMany(documents)
+  await db.index.rebuild()
+  const options = { sort: { _id: 1 }, skip: 350, limit: 10 } as const
+  const explanation = await assertSame(db, { is: 'late' }, options)
+  assert.is(bottomOf(explanation).stage, 'BLOOM')
+  assert.is((await db.find({ is: 'late' }, options).toArray())[0]?._id, 36_250)
+  await db.close()
+})
+
 test('computed ids, which have no table, can be sorted, too', async () => {
   const db = await open(scratchPath(), { ids: { codec: 'reversible', from: 0, to: 5000 } })
   await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: (i * 7) % 1000 })))

@@ -35,19 +35,22 @@ const oddities: readonly (() => unknown)[] = [
   () => Decimal128.fromString(`${below(2000)}.1`)
 ]
 
+/** Odd values that sort in one place, so that the index can count what comes before a key. */
+const singular = oddities.slice(0, 4)
+
 const words = ['alpha', 'beta', 'gamma', 'dé', '日本', '']
 
 /** @param odd share of odd values */
-function makeDocument(_id: number, odd: number): Record<string, unknown> {
+function makeDocument(_id: number, odd: number, kinds: readonly (() => unknown)[]): Record<string, unknown> {
   const isOdd = (): boolean => random() < odd
   return {
     _id,
-    n: isOdd() ? oneOf(oddities)() : below(2000) - 1000,
-    at: isOdd() ? oneOf(oddities)() : new Date(1_700_000_000_000 + _id * 1000 + below(3000)),
-    iso: isOdd() ? oneOf(oddities)() : new Date(1_700_000_000_000 + _id * 60_000).toISOString(),
-    few: isOdd() ? oneOf(oddities)() : below(4),
+    n: isOdd() ? oneOf(kinds)() : below(2000) - 1000,
+    at: isOdd() ? oneOf(kinds)() : new Date(1_700_000_000_000 + _id * 1000 + below(3000)),
+    iso: isOdd() ? oneOf(kinds)() : new Date(1_700_000_000_000 + _id * 60_000).toISOString(),
+    few: isOdd() ? oneOf(kinds)() : below(4),
     ...(random() < 0.3 && { rare: below(100) }),
-    deep: isOdd() ? [{ n: below(50) }, { m: 1 }, { n: oneOf(oddities)() }] : { n: below(3000) },
+    deep: isOdd() && kinds === oddities ? [{ n: below(50) }, { m: 1 }, { n: oneOf(kinds)() }] : { n: below(3000) },
     group: below(3),
     word: oneOf(words)
   }
@@ -73,40 +76,46 @@ function orderedBy({ queryPlanner: { winningPlan } }: Explanation): unknown {
   return undefined
 }
 
-/** @returns how many of the queries were answered by columns */
-async function ask(db: Database, questions: number): Promise<number> {
+/** @returns how many of the queries for first pages were answered by columns, and how many there were */
+async function ask(db: Database, questions: number): Promise<{ byColumns: number; first: number }> {
   let byColumns = 0
+  let first = 0
   for (let i = 0; i < questions; i++) {
     const filter = oneOf(filters)()
     const sort: [string, 1 | -1][] = [[oneOf(paths), oneOf([1, -1])]]
     // Sorting by two paths that lead through arrays may be an error.
     if (below(3) === 0 && sort[0]![0] !== 'word') sort.push(['word', oneOf([1, -1])])
-    const options = { sort, skip: below(3) * below(10), limit: 1 + below(25) }
+    const options = { sort, skip: oneOf([below(3) * below(10), below(2500)]), limit: 1 + below(25) }
     const ids = async (hint?: 'scan'): Promise<unknown[]> =>
       (await db.find(filter, { ...options, ...(hint && { hint }) }).toArray()).map(({ _id }) => _id)
     const shown = `${JSON.stringify(filter)} ${JSON.stringify(options)}`
     assert.equal(await ids(), await ids('scan'), shown)
+    if (options.skip > 20) continue
+    first++
     if (orderedBy(await db.find(filter, options).explain()) !== undefined) byColumns++
   }
-  return byColumns
+  return { byColumns, first }
 }
 
-for (const [name, odd] of [
-  ['few odd keys', 0.03],
-  ['many odd keys', 0.4],
-  ['no odd keys', 0]
+for (const [name, odd, kinds] of [
+  ['few odd keys', 0.03, oddities],
+  ['many odd keys', 0.4, oddities],
+  ['nulls, NaN and infinity', 0.2, singular],
+  ['no odd keys', 0, []]
 ] as const) {
   test(`sort with limit equals a full sort: ${name}, through deletions, updates, rebuild and reopen`, async () => {
     const location = scratchPath()
     const options = { index: { segmentBits: 512, rangeCodes: 'all' } } as const
     let db = await open(location, options)
     const next = { id: 0 }
-    const insert = (count: number) => db.insertMany(Array.from({ length: count }, () => makeDocument(next.id++, odd)))
+    const insert = (count: number) =>
+      db.insertMany(Array.from({ length: count }, () => makeDocument(next.id++, odd, kinds)))
     let byColumns = 0
     let questions = 0
     const check = async (count: number): Promise<void> => {
-      byColumns += await ask(db, count)
-      questions += count
+      const asked = await ask(db, count)
+      byColumns += asked.byColumns
+      questions += asked.first
     }
     await insert(700)
     await check(15)
@@ -158,6 +167,67 @@ test('the first documents of a sort are found by reading few, also with more sor
     const { executionStats, index } = await db.find({}, { sort, limit: 10 }).explain()
     assert.ok(executionStats.totalDocsExamined <= most, `${JSON.stringify(sort)}: ${executionStats.totalDocsExamined}`)
     assert.ok(index.segments.pruned < index.segments.total)
+  }
+  await db.close()
+})
+
+test('a page far into an order reads little more than its own documents, from the first page to the last', async () => {
+  const db = await open(scratchPath(), { index: { segmentBits: 1024 }, documentCacheBytes: 0 })
+  const count = 8000
+  await db.insertMany(
+    Array.from({ length: count }, (_, i) => ({
+      _id: i,
+      at: new Date(1e12 + 1000 * i),
+      score: ((i * 7919) % count) - 5,
+      half: i % 2,
+      some: i % 5 === 0 ? null : (i * 31) % 1000,
+      ...(i % 3 > 0 && { less: i })
+    }))
+  )
+  await db.index.rebuild()
+  await db.deleteMany({ _id: { $gte: 3000, $lt: 3100 } })
+  const readIn = new Map<string, number>()
+  for (const sort of [
+    { at: 1 },
+    { at: -1 },
+    { score: 1, _id: -1 },
+    { score: -1 },
+    { some: 1 },
+    { some: -1 },
+    { less: 1 },
+    { less: -1 }
+  ] as const) {
+    for (const filter of [{}, { half: 1 }, { score: { $not: { $mod: [3, 0] } } }]) {
+      const all = await db.find(filter, { sort, hint: 'scan' }).toArray()
+      for (const skip of [
+        255,
+        700,
+        1300,
+        all.length >> 1,
+        all.length - 30,
+        all.length - 5,
+        all.length,
+        all.length + 9
+      ]) {
+        const shown = `${JSON.stringify(sort)}, ${JSON.stringify(filter)}, skip ${skip}`
+        const options = { sort, skip, limit: 10 }
+        assert.equal(await db.find(filter, options).toArray(), all.slice(skip, skip + 10), shown)
+        const stages = [{ $match: filter }, { $sort: sort }, { $skip: skip }, { $limit: 10 }]
+        assert.equal(await db.aggregate(stages).toArray(), all.slice(skip, skip + 10), shown)
+        const { executionStats } = await db.find(filter, options).explain()
+        assert.is(executionStats.nReturned, Math.min(10, Math.max(0, all.length - skip)), shown)
+        readIn.set(shown, executionStats.totalDocsExamined)
+      }
+    }
+  }
+  for (const [shown, most] of [
+    ['{"at":1}, {}, skip 3950', 250],
+    ['{"at":-1}, {"half":1}, skip 1300', 250],
+    ['{"score":1,"_id":-1}, {}, skip 3950', 600],
+    ['{"score":-1}, {"half":1}, skip 1300', 600],
+    ['{"less":-1}, {}, skip 3950', 300]
+  ] as const) {
+    assert.ok(readIn.get(shown)! <= most, `${shown}: ${readIn.get(shown)}`)
   }
   await db.close()
 })

@@ -19,6 +19,7 @@ import { confirm } from './confirm.ts'
 import { Confirmer, type Match } from './confirmer.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import { type OrderedSegment, type OrderSurvey, surveyOrder } from './order-survey.ts'
+import { passOver } from './pass-over.ts'
 import { compareToType, compareToValue, endOfValue, valueOfEnd } from './sort-value.ts'
 import { forEachStep, type Waiting, wait } from './steps.ts'
 
@@ -37,7 +38,17 @@ const maxShareRead = 1 / 2
 const firstRange = 1.25
 const nextRange = 4
 
+/** With fewer candidates than this for a page, all are read. */
+const minCandidates = 256
+
 type End = RangeEnd['key']
+
+/** The first matches of an order, without `passed` ones before them. */
+interface FirstMatches {
+  readonly matches: Match[]
+  readonly passed: number
+}
+
 /**
  * Returns the first `wanted` matches in order; undefined if finding them takes (nearly) all matches.
  * @param sort at least one field
@@ -46,27 +57,31 @@ export function* firstByColumns(
   execution: Execution,
   sort: CompiledSort,
   wanted: number
-): Waiting<Match[] | undefined> {
-  const { plan, view, meter } = execution
+): Waiting<FirstMatches | undefined> {
+  const { plan, view, meter, unwanted } = execution
   const [field] = sort.keys
   if (plan.kind === 'ids' || field === undefined || view.index.orders === undefined) return undefined
   const bounds = SortBounds.of(field.path)
   if (bounds === undefined) return undefined
-  const surveyed = yield* surveyOrder(execution, plan.bounds, bounds, wanted)
+  const surveyed = yield* surveyOrder(execution, plan.bounds, bounds, 2 * (wanted - unwanted) + minCandidates)
   // Columns order strings by code point.
   if (surveyed === undefined || (sort.isCollated && surveyed.type === Type.string)) return undefined
   const { candidates, certain, segmentsPruned } = meter
-  const walk = new ColumnWalk(execution, sort, wanted, surveyed)
-  const found = yield* walk.run()
-  if (found === undefined) {
+  const rest = yield* passOver(execution, sort, surveyed, unwanted)
+  const passed = rest?.passed ?? 0
+  const isWorthIt = rest !== undefined || surveyed.candidates > 2 * wanted + minCandidates
+  const walk = new ColumnWalk(execution, sort, wanted - passed, rest?.survey ?? surveyed)
+  const matches = isWorthIt ? yield* walk.run() : undefined
+  if (matches === undefined) {
     // The fallback does its own counting.
     Object.assign(meter, { candidates, certain, segmentsPruned })
     return undefined
   }
+  meter.passed += passed
   meter.segments += view.index.segmentCount
   meter.segmentsPruned = segmentsPruned + view.index.segmentCount - walk.segmentsRead
   meter.orderedBy = field.path
-  return found
+  return { matches, passed }
 }
 
 class ColumnWalk {
@@ -140,6 +155,10 @@ class ColumnWalk {
   #inOrder(): OrderedSegment[] {
     const { segments } = this.#survey
     const rank = segments.map((segment) => ({ segment, first: segment.column?.first(this.#direction) }))
+    const start = this.#survey.start?.key
+    for (const each of rank) {
+      if (start !== undefined && each.first !== undefined && this.#isBefore(each.first, start)) each.first = start
+    }
     rank.sort((a, b) => {
       if (a.first === undefined || b.first === undefined)
         return Number(a.first === undefined) - Number(b.first === undefined)
@@ -150,15 +169,17 @@ class ColumnWalk {
 
   /** @returns false if the first `limit` documents read do not contain enough matches */
   *#readSegment(segment: OrderedSegment, limit: number): Waiting<boolean> {
-    const { column, candidates } = segment
+    const { column, candidates, passed } = segment
     if (column !== undefined && (yield* this.#readTies(segment, column))) return true
-    let documents = ((column?.count ?? 0) / candidates) * this.#wanted * firstRange
+    const perMatch = ((column?.count ?? 0) - passed) / candidates
+    let documents = Math.max(1, perMatch * this.#wanted * firstRange)
     let read: End | undefined
     for (; ; documents *= nextRange) {
       const loading = column?.loadOrder()
       if (loading !== undefined) yield* wait(loading)
-      const cut = column?.cut(documents, this.#direction)
-      if (cut !== undefined && read !== undefined && !this.#isBefore(read, cut)) continue
+      const cut = column?.cut(passed + documents, this.#direction)
+      const reached = read ?? this.#survey.start?.key
+      if (cut !== undefined && reached !== undefined && !this.#isBefore(reached, cut)) continue
       const floor = this.#floor(segment)
       const isFloored = floor !== undefined && (cut === undefined || this.#isBefore(floor.key, cut))
       const to = isFloored ? floor : cut === undefined ? undefined : { key: cut, isInclusive: true }
@@ -172,7 +193,8 @@ class ColumnWalk {
   /** Handles a segment in which enough documents certainly have the first value: most of them need not be read. */
   *#readTies(segment: OrderedSegment, column: ColumnOrder): Waiting<boolean> {
     // Nearby strings may be found together.
-    if (!this.#hasTies || this.#first.last !== undefined || column.type === Type.string) return false
+    const isEntered = this.#survey.start !== undefined
+    if (!this.#hasTies || isEntered || this.#first.last !== undefined || column.type === Type.string) return false
     const first = column.first(this.#direction)
     if (first === undefined) return false
     const end = { key: first, isInclusive: true }
@@ -248,6 +270,7 @@ class ColumnWalk {
   *#read({ number }: OrderedSegment, expression: PairExpression, isTie: boolean): Waiting<boolean> {
     const execution = this.#execution
     const { view, filter, meter } = execution
+    const { start } = this.#survey
     const found = yield* wait(view.index.evaluate(number, expression))
     meter.countSegment(found)
     const candidates = this.#unseen(found, isTie ? this.#wanted : Number.POSITIVE_INFINITY)
@@ -256,7 +279,10 @@ class ColumnWalk {
     const confirmer = new Confirmer(filter, meter, Number.POSITIVE_INFINITY)
     const range = { from: found.firstOrdinal, to: found.endOrdinal, reverse: false }
     const push = (slice: readonly Match[]): void => {
-      for (const match of slice) this.#first.push(match.document, match, match.characters, match.ordinal)
+      for (const match of slice) {
+        if (start?.isBefore(match.document)) continue
+        this.#first.push(match.document, match, match.characters, match.ordinal)
+      }
     }
     yield* forEachStep(confirm(execution, confirmer, candidates, range), push)
     push(confirmer.take())

@@ -66,7 +66,7 @@ export class Confirmer {
 
   /** Skips certain matches that are not wanted, without reading them. */
   skipCertain(count: number): void {
-    this.#meter.skippedCertain += count
+    this.#meter.passed += count
     this.#remaining -= count
     this.#found += count
   }

@@ -19,10 +19,7 @@ export interface Execution {
   readonly meter: Meter
   /** Maximum number of matches wanted; Infinity for all. */
   readonly maxMatches: number
-  /**
-   * Number of leading matches that need not be returned, because skip would drop them. 0 for a sorted read, since
-   * matches are passed over in ordinal order.
-   */
+  /** Number of leading matches that need not be returned, because skip would drop them. */
   readonly unwanted: number
   /** Scans may decode only these fields; their matches then lack all others. */
   readonly fields: FieldsRead

@@ -97,7 +97,7 @@ export async function explainFind(readable: Readable, filter: unknown, options: 
     const matches = matchesOf(execution, find)
     for (let slice = await advance(matches); slice !== undefined; slice = await advance(matches))
       matched += slice.length
-    const returned = Math.min(find.limit, Math.max(0, matched - (find.skip - meter.skippedCertain)))
+    const returned = Math.min(find.limit, Math.max(0, matched - (find.skip - meter.passed)))
     return explainExecution(collection.name, filter, { find, execution, returned }, control.elapsedMilliseconds)
   } catch (error) {
     throw fromStore(error)

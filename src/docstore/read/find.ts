@@ -160,9 +160,9 @@ function executionOver(
 ): Execution {
   const isSorted = find.sort.keys.length > 0
   const maxMatches = isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
-  const unwanted = isSorted ? 0 : find.skip
   const fields = new FieldsRead(find.filter, find.sort, used)
-  return { view, plan: find.plan, declared, filter: find.filter, control, meter, maxMatches, unwanted, fields }
+  const { plan, filter, skip: unwanted } = find
+  return { view, plan, declared, filter, control, meter, maxMatches, unwanted, fields }
 }
 
 /** Yields matches in the requested order, before skip and limit, except for those the meter counts as passed over. */
@@ -205,7 +205,7 @@ export class ResultShaper {
 
   shape(slice: readonly Match[]): Document[] {
     // Matches that were passed over all come before the first wanted one.
-    const from = Math.min(Math.max(0, this.#toSkip - this.#meter.skippedCertain), slice.length)
+    const from = Math.min(Math.max(0, this.#toSkip - this.#meter.passed), slice.length)
     const to = Math.min(from + this.#remaining, slice.length)
     this.#toSkip -= from
     this.#remaining -= to - from

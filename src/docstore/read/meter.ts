@@ -19,8 +19,8 @@ export class Meter {
   /** Documents in the lower bound: they match without being tested. */
   certain = 0
   documentsFetched = 0
-  /** Certain matches that were skipped, of which nothing was fetched. */
-  skippedCertain = 0
+  /** Leading matches that skip would drop, and that were only counted. */
+  passed = 0
   /** Tables of the store with documents of the collection, and how many of them the filters ruled out. */
   tables = 0
   tablesPruned = 0

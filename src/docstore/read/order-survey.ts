@@ -1,12 +1,10 @@
 /** Collects what is needed to find the first documents of an order by columns. */
-import type { PairExpression, RangeType } from '../../model/pairs.ts'
+import type { PairExpression, RangeEnd, RangeType } from '../../model/pairs.ts'
+import type { Document } from '../../model/types.ts'
 import type { SortBounds } from '../../query/sort-bounds.ts'
 import type { ColumnOrder } from '../../sharded-bloom/ranges/column-order.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import { wait } from './steps.ts'
-
-/** With fewer candidates than this, all are read. */
-const minCandidates = 256
 
 /** A segment with candidates. */
 export interface OrderedSegment {
@@ -14,6 +12,15 @@ export interface OrderedSegment {
   readonly firstOrdinal: number
   readonly candidates: number
   readonly column: ColumnOrder | undefined
+  /** About how many of the column's documents come before the start. */
+  readonly passed: number
+}
+
+/** A value at which an order is entered. */
+export interface OrderStart {
+  readonly key: RangeEnd['key']
+  /** Whether a document comes before it. */
+  isBefore(document: Document): boolean
 }
 
 /** Input of a column walk; `candidates` is the total over all segments. */
@@ -23,17 +30,19 @@ export interface OrderSurvey {
   readonly bounds: SortBounds
   readonly segments: readonly OrderedSegment[]
   readonly candidates: number
+  /** What comes before it is not wanted; undefined: everything is. */
+  readonly start: OrderStart | undefined
 }
 
-/** Returns undefined if no segment has a column, or there are too few candidates. */
+/** Returns undefined if no segment has a column, or there are no more candidates than this. */
 export function* surveyOrder(
   execution: Execution,
   filter: PairExpression,
   bounds: SortBounds,
-  wanted: number
+  fewCandidates: number
 ): Generator<Promise<unknown>, OrderSurvey | undefined, unknown> {
   const { index } = execution.view
-  const found: Omit<OrderedSegment, 'column'>[] = []
+  const found: Omit<OrderedSegment, 'column' | 'passed'>[] = []
   let candidates = 0
   for (let i = 0; i < index.segmentCount; i++) {
     // Skipped segments need not be prepared either.
@@ -45,7 +54,7 @@ export function* surveyOrder(
     candidates += upperCount
     found.push({ number: i, firstOrdinal, candidates: upperCount })
   }
-  if (candidates <= 2 * wanted + minCandidates) return undefined
+  if (candidates <= fewCandidates) return undefined
   const columns = new Map<number, readonly ColumnOrder[]>()
   for (const { number } of found) {
     columns.set(number, yield* wait(index.orders?.(number, bounds.path) ?? []))
@@ -55,9 +64,9 @@ export function* surveyOrder(
   if (type === undefined) return undefined
   const segments = found.map((segment): OrderedSegment => {
     const column = columns.get(segment.number)?.find((order) => order.type === type)
-    return { ...segment, column }
+    return { ...segment, column, passed: 0 }
   })
-  return { filter, type, bounds, segments, candidates }
+  return { filter, type, bounds, segments, candidates, start: undefined }
 }
 
 function mostFrequentType(columns: readonly ColumnOrder[]): RangeType | undefined {

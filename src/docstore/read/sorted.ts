@@ -22,15 +22,17 @@ interface Sorted {
 }
 
 /**
- * Yields the first matches of an order, using the columns of the index where that is less work than reading all
- * matches.
+ * Yields the first matches of an order, without those that the meter counts as passed over, using the columns of the
+ * index where that is less work than reading all matches.
  */
 export function* sortedMatches(execution: Execution, { sort, wanted, skipped, byIndex }: Sorted): Steps<Match[]> {
   const partial = wanted - skipped <= maxCompleted ? readingSortFields(execution, sort) : undefined
   const reading = partial ?? execution
   const first = byIndex && Number.isFinite(wanted) ? yield* firstByColumns(reading, sort, wanted) : undefined
-  const found = first ?? (yield* sorted(findMatches(reading), sort, wanted))
-  yield partial === undefined ? found : found.map((match, i) => (i < skipped ? match : completed(match)))
+  // Matches are found in the order of ordinals, in which none can be passed over.
+  const found = first?.matches ?? (yield* sorted(findMatches({ ...reading, unwanted: 0 }), sort, wanted))
+  const unused = skipped - (first?.passed ?? 0)
+  yield partial === undefined ? found : found.map((match, i) => (i < unused ? match : completed(match)))
 }
 
 /**

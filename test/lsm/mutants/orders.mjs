@@ -51,5 +51,38 @@ export const orders = [
       "fields: [{ path: '_id', direction: -1 }]"
     ),
     'docstore/sort-by-id'
+  ),
+  mutant(
+    'what may come before a page is counted without a look at its keys',
+    edit('docstore/read/pass-over', 'if (start.isBefore(document)) count++', 'count += document === undefined ? 0 : 1'),
+    ...tests
+  ),
+  mutant(
+    'what was counted before a page is on it, too',
+    edit(walk, 'if (start?.isBefore(match.document)) continue', ''),
+    ...tests
+  ),
+  mutant(
+    'nulls do not count among what comes before a page',
+    edit(
+      'docstore/read/pass-over',
+      'or([bounds.nulls, bounds.between(type, undefined, end)])',
+      'or([bounds.between(type, undefined, end)])'
+    ),
+    ...tests
+  ),
+  mutant(
+    'what comes before a page is counted whatever the types of its keys',
+    edit(
+      'docstore/read/pass-over',
+      '(yield* countCandidates(execution, segments, others)) > 0',
+      '(yield* countCandidates(execution, segments, others)) < 0'
+    ),
+    ...tests
+  ),
+  mutant(
+    'behind an abandoned walk matches are passed over twice',
+    edit('docstore/indexes/read-by-index', '{ ...execution, unwanted: 0 }', 'execution'),
+    'docstore/sort-by-id'
   )
 ]

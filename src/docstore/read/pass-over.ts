@@ -1,0 +1,151 @@
+/**
+ * Passes over the matches before a page of a sort: the index counts those that come before a value shortly before the
+ * page, so that only what comes after it has to be read.
+ *
+ * Invariant: the count is exact. Documents of which the index is not certain are read.
+ */
+import { and, not, or, type PairExpression } from '../../model/pairs.ts'
+import type { CompiledSort } from '../../query/sort.ts'
+import { uncertainCandidates } from './candidates.ts'
+import { confirm } from './confirm.ts'
+import { Confirmer, type Match } from './confirmer.ts'
+import { type Execution, pauseIfDue } from './execution.ts'
+import type { OrderedSegment, OrderStart, OrderSurvey } from './order-survey.ts'
+import { compareToValue, valueOfEnd } from './sort-value.ts'
+import { forEachStep, type Waiting, wait } from './steps.ts'
+
+/** Reading fewer documents takes less time than counting them. */
+const minPassed = { least: 256, perSegment: 64 }
+/** Values of each column at which the page may be cut off. */
+const cutsPerSegment = 64
+/** If more documents are uncertain, counting gains little. */
+const maxUncertain = { least: 256, share: 1 / 4 }
+
+/** What is left to be read. */
+interface Rest {
+  /** Matches that come before all of the rest. */
+  readonly passed: number
+  readonly survey: OrderSurvey
+}
+
+/**
+ * @param skipped number of leading matches that are not wanted
+ * @returns undefined if reading them is about as fast, or the index cannot count them
+ */
+export function* passOver(
+  execution: Execution,
+  sort: CompiledSort,
+  surveyed: OrderSurvey,
+  skipped: number
+): Waiting<Rest | undefined> {
+  const { segments, bounds, type, filter } = surveyed
+  if (skipped < Math.max(minPassed.least, minPassed.perSegment * segments.length)) return undefined
+  // There is no such page.
+  if (skipped >= surveyed.candidates) return undefined
+  const { direction } = sort.keys[0]!
+  const others = and([filter, bounds.others(type)])
+  if ((yield* countCandidates(execution, segments, others)) > 0) return undefined
+  const before = (key: OrderStart['key']): PairExpression => {
+    const end = { key, isInclusive: false }
+    return direction === 1
+      ? or([bounds.nulls, bounds.between(type, undefined, end)])
+      : bounds.between(type, end, undefined)
+  }
+  const cuts = yield* cutsOf(surveyed, direction)
+  let last = -1
+  for (let beyond = cuts.length; beyond - last > 1; ) {
+    const middle = (last + beyond) >> 1
+    const candidates = yield* countCandidates(execution, segments, and([filter, before(cuts[middle]!)]))
+    if (candidates <= skipped) last = middle
+    else beyond = middle
+  }
+  const key = cuts[last]
+  if (key === undefined) return undefined
+  const value = valueOfEnd(key, type)
+  const start: OrderStart = {
+    key,
+    isBefore: (document) => compareToValue(sort.keyOf(document)[0], value) * direction < 0
+  }
+  const passed = yield* countMatchesBefore(execution, segments, and([filter, before(key)]), start, skipped)
+  // Among many equal keys, most of the way would be left.
+  if (passed === undefined || 2 * passed < skipped) return undefined
+  const rest = and([filter, not(before(key))])
+  return { passed, survey: yield* surveyRest(execution, { ...surveyed, filter: rest, start }, before(key)) }
+}
+
+/** Returns values that divide the documents of each column about equally, in the order of the sort. */
+function* cutsOf({ segments, type }: OrderSurvey, direction: 1 | -1): Waiting<OrderStart['key'][]> {
+  const cuts = new Set<OrderStart['key']>()
+  for (const { column } of segments) {
+    if (column === undefined) continue
+    const loading = column.loadOrder()
+    if (loading !== undefined) yield* wait(loading)
+    for (let i = 0; i < cutsPerSegment; i++) {
+      const cut = column.cut((i * column.count) / cutsPerSegment, direction)
+      if (cut !== undefined) cuts.add(cut)
+    }
+  }
+  return [...cuts].sort((a, b) => compareToValue(valueOfEnd(a, type), valueOfEnd(b, type)) * direction)
+}
+
+function* countCandidates(
+  execution: Execution,
+  segments: readonly OrderedSegment[],
+  expression: PairExpression
+): Waiting<number> {
+  let count = 0
+  for (const { number } of segments) {
+    count += (yield* wait(execution.view.index.evaluate(number, expression, 0))).upperCount
+    yield* pauseIfDue(execution)
+  }
+  return count
+}
+
+/** @returns undefined if too many documents would have to be read */
+function* countMatchesBefore(
+  execution: Execution,
+  segments: readonly OrderedSegment[],
+  expression: PairExpression,
+  start: OrderStart,
+  skipped: number
+): Waiting<number | undefined> {
+  const { view, filter, meter } = execution
+  // What may match, but does not certainly.
+  const uncertain = and([expression, not(expression)])
+  let count = 0
+  let examined = 0
+  const add = (slice: readonly Match[]): void => {
+    for (const { document } of slice) if (start.isBefore(document)) count++
+  }
+  for (const { number } of segments) {
+    const { lowerCount, upperCount } = yield* wait(view.index.evaluate(number, expression, 0))
+    count += lowerCount
+    yield* pauseIfDue(execution)
+    if (lowerCount === upperCount) continue
+    examined += upperCount - lowerCount
+    if (examined > maxUncertain.least + maxUncertain.share * skipped) return undefined
+    const found = yield* wait(view.index.evaluate(number, uncertain))
+    meter.countSegment(found)
+    const confirmer = new Confirmer(filter, meter, Number.POSITIVE_INFINITY)
+    const range = { from: found.firstOrdinal, to: found.endOrdinal, reverse: false }
+    yield* forEachStep(confirm(execution, confirmer, uncertainCandidates(found), range), add)
+    add(confirmer.take())
+  }
+  return count
+}
+
+/** @param before what comes before the start */
+function* surveyRest(execution: Execution, rest: OrderSurvey, before: PairExpression): Waiting<OrderSurvey> {
+  const { index } = execution.view
+  const segments: OrderedSegment[] = []
+  let candidates = 0
+  for (const segment of rest.segments) {
+    const { upperCount } = yield* wait(index.evaluate(segment.number, rest.filter, 0))
+    yield* pauseIfDue(execution)
+    if (upperCount === 0) continue
+    const passed = (yield* wait(index.evaluate(segment.number, before, 0))).upperCount
+    segments.push({ ...segment, candidates: upperCount, passed })
+    candidates += upperCount
+  }
+  return { ...rest, segments, candidates }
+}
