@@ -314,4 +314,22 @@ test('projections, counts and distinct values are the same from picked fields', 
   assert.is(whole.length, 400)
 })
 
+test('a projection that the caller changes while its cursor is read still has all of its fields', async () => {
+  await using db = await open(scratchPath(), { index: { segmentBits: 512 }, documentCacheBytes: 0 })
+  // Few matches in the first segment, which are read by key before anything is scanned.
+  const isMatch = (i: number): boolean => i >= 512 || i % 10 === 0
+  const text = 'x'.repeat(200)
+  await db.insertMany(Array.from({ length: 1500 }, (_, i) => ({ _id: i, a: i, isMatch: isMatch(i), text })))
+  const projection: Record<string, 1> = { a: 1, _id: 1 }
+  const cursor = db.find({ isMatch: true }, { projection })
+  const found = [await cursor.next()]
+  delete projection.a
+  found.push(...(await cursor.toArray()))
+  const all = Array.from({ length: 1500 }, (_, i) => ({ _id: i, a: i }))
+  assert.equal(
+    found,
+    all.filter(({ a }) => isMatch(a))
+  )
+})
+
 test.run()

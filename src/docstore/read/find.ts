@@ -231,8 +231,9 @@ export class FindRun {
   constructor(collection: OpenCollection, find: CompiledFind, options: FindOptions) {
     this.#collection = collection
     this.#find = find
-    const used = (): ReadonlySet<string> | undefined => pathsOfProjection(options.projection)
-    this.#execution = beginFind(collection, find, new Control(options), new Meter(), used)
+    // Now: the caller may change the projection while it reads.
+    const used = pathsOfProjection(options.projection)
+    this.#execution = beginFind(collection, find, new Control(options), new Meter(), () => used)
     this.#matches = matchesOf(this.#execution, find)
     this.#shaper = new ResultShaper(find, this.#execution.meter)
   }
