@@ -15,7 +15,7 @@
  * |     4 | length                                                                  |
  * |     n | UTF-8                                                                   |
  *
- * Invariant: whatever the input, nothing is read 80 or more bytes beyond it, or written 64 or more bytes beyond as
+ * Invariant: whatever the input, nothing is read 96 or more bytes beyond it, or written 80 or more bytes beyond as
  * many as it has.
  * @see Langdale and Lemire, Parsing gigabytes of JSON per second, 2019, for the bit masks
  */
@@ -135,7 +135,7 @@ function afterSpace(at: usize): usize {
   return at
 }
 
-/** Returns the address after the value; `limit` or at most 32 bytes beyond it if it has no end. */
+/** Returns the address after the value; `limit` or less than 64 bytes beyond it if it has no end. */
 function afterValue(at: usize): usize {
   const byte = <u32>load<u8>(at)
   if (byte == QUOTE) return afterText(at + 1)
