@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type AggregationPipeline, type Database, type Document, open } from '../../src/index.ts'
 import { cpuMilliseconds } from '../support/cpu-time.ts'
+import { turnsDuring } from '../support/loop-turns.ts'
 
 const items = Array.from({ length: 10 }, (_, i) => i)
 
@@ -25,22 +26,10 @@ async function watch(db: Database, pipeline: AggregationPipeline, eachTurn: () =
 }
 
 /** How often the loop turns if the clock advances 3 ms each time it is read. */
-async function turnsOf(db: Database, pipeline: AggregationPipeline): Promise<number> {
-  const { now } = performance
-  let time = now.call(performance)
-  let turns = 0
-  performance.now = () => {
-    time += 3
-    return time
-  }
-  try {
-    await watch(db, pipeline, () => {
-      turns++
-    })
-  } finally {
-    performance.now = now
-  }
-  return turns
+function turnsOf(db: Database, pipeline: AggregationPipeline): Promise<number> {
+  return turnsDuring(async () => {
+    for await (const _ of db.aggregate(pipeline));
+  })
 }
 
 test('each stage that takes or returns many documents lets the event loop turn', async () => {

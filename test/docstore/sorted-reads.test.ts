@@ -7,6 +7,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type Explanation, open } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { turnsDuring } from '../support/loop-turns.ts'
 import { randomFrom } from '../support/random.ts'
 import { scratchPath } from './scratch.ts'
 
@@ -253,6 +254,15 @@ test('findOneAndUpdate() and findOneAndDelete() take the first document of a sor
   const deleted = await db.findOneAndDelete({ state: 'new' }, { sort: { priority: -1 } })
   assert.is(deleted?.priority, 2998)
   await db.close()
+})
+
+test('the event loop turns between the documents that are read as a whole after sorting', async () => {
+  await using db = await open(scratchPath(), { documentCacheBytes: 0 })
+  const text = 'x'.repeat(500)
+  await db.insertMany(Array.from({ length: 600 }, (_, i) => ({ _id: i, n: (i * 7) % 600, text })))
+  const first = (limit: number): Promise<unknown> => db.find({}, { hint: 'scan', sort: { n: 1 }, limit }).toArray()
+  const turns = (await turnsDuring(() => first(200))) - (await turnsDuring(() => first(1)))
+  assert.ok(turns > 150, `${turns} turns for 200 documents`)
 })
 
 test.run()

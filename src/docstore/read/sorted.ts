@@ -3,7 +3,7 @@ import type { CompiledSort } from '../../query/sort.ts'
 import { FullSort, TopK } from '../../query/sorter.ts'
 import { firstByColumns } from './column-walk.ts'
 import { completed, type Match } from './confirmer.ts'
-import type { Execution } from './execution.ts'
+import { type Execution, pauseIfDue } from './execution.ts'
 import { findMatches } from './executor.ts'
 import { FieldsRead, usesNone } from './fields-read.ts'
 import { forEachStep, type Steps, type Waiting } from './steps.ts'
@@ -32,7 +32,7 @@ export function* sortedMatches(execution: Execution, { sort, wanted, skipped, by
   // Matches are found in the order of ordinals, in which none can be passed over.
   const found = first?.matches ?? (yield* sorted(findMatches({ ...reading, unwanted: 0 }), sort, wanted))
   const unused = skipped - (first?.passed ?? 0)
-  yield partial === undefined ? found : found.map((match, i) => (i < unused ? match : completed(match)))
+  yield partial === undefined ? found : yield* completedFrom(unused, found, execution)
 }
 
 /**
@@ -44,6 +44,15 @@ function readingSortFields(execution: Execution, sort: CompiledSort): Execution 
   if (!view.canScan || !view.canReadSync || execution.fields.isKnown) return undefined
   const fields = new FieldsRead(filter, sort, usesNone)
   return fields.isKnown ? { ...execution, fields } : undefined
+}
+
+/** Returns the matches, those from the `first` on with their whole documents. */
+function* completedFrom(first: number, matches: Match[], execution: Execution): Waiting<Match[]> {
+  for (let i = first; i < matches.length; i++) {
+    matches[i] = completed(matches[i]!)
+    yield* pauseIfDue(execution)
+  }
+  return matches
 }
 
 /**
