@@ -89,7 +89,7 @@ export const pipelines = [
   ),
   mutant(
     'the first documents of an order have only the fields that it looks at',
-    edit('docstore/read/sorted', 'i < skipped ? match : completed(match)', 'i >= 0 ? match : completed(match)'),
+    edit('docstore/read/sorted', 'completed(matches[i]!)', 'matches[i]!'),
     'docstore/field-picker'
   )
 ]
