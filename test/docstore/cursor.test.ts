@@ -1,6 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Collection, type Database, type FindOptions, open } from '../../src/index.ts'
+import {
+  type Collection,
+  type Database,
+  type Document,
+  type FindCursor,
+  type FindOptions,
+  open
+} from '../../src/index.ts'
 import { CountingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
@@ -53,6 +60,33 @@ test('a cursor runs once, and its clone runs again', async () => {
   assert.is(await cursor.next(), null)
   assert.is(await cursor.hasNext(), false)
   assert.is((await cursor.clone().toArray()).length, 5)
+})
+
+test('what is left after next() may be nothing: draining the rest of a cursor gives nothing, once', async () => {
+  const ends: ((cursor: FindCursor<Document>) => Promise<unknown>)[] = [
+    (cursor) => cursor.toArray(),
+    (cursor) =>
+      cursor.forEach(() => {
+        assert.unreachable()
+      }),
+    async (cursor) => {
+      for await (const _ of cursor) assert.unreachable()
+    }
+  ]
+  for (const cursor of [db.find({ n: -1 }), db.find({ n: 3 }).limit(1), db.find({ n: 3 }).sort({ n: 1 }).limit(1)]) {
+    for (const drain of ends) {
+      const fresh = cursor.clone()
+      await fresh.next()
+      await drain(fresh)
+      await rejects(fresh.toArray(), 'CursorNotFound')
+    }
+  }
+  const failed = db.find({ $where: () => true }, { maxTimeMS: -1 })
+  await rejects(failed.next(), 'BadValue')
+  await rejects(failed.toArray(), 'CursorNotFound')
+  const unknown = db.collection('unknown').find()
+  assert.is(await unknown.hasNext(), false)
+  assert.equal(await unknown.toArray(), [])
 })
 
 test('next(), hasNext() and tryNext() return every document once, then null', async () => {

@@ -54,6 +54,8 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
   /** toArray() is waiting for the remaining documents: the cursor cannot be dropped. */
   #isDraining = false
   #phase: 'new' | 'running' | 'over' = 'new'
+  /** A loop or toArray() had the remaining documents, a pull failed, or the cursor was closed. */
+  #isSpent = false
   #slice: readonly Document[] = []
   #position = 0
   #filling: Promise<boolean> | undefined
@@ -92,7 +94,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
 
   /** Returns all remaining documents. */
   async toArray(): Promise<T[]> {
-    this.#assertRunnable()
+    this.#beginDrain()
     this.#isDraining = true
     try {
       const result = this.#restOfSlice()
@@ -117,6 +119,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
 
   /** Frees the cursor's resources. Calling it again is harmless. */
   async close(): Promise<void> {
+    this.#isSpent = true
     this.#slice = []
     this.#position = 0
     this.#end()
@@ -127,7 +130,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
-    this.#assertRunnable()
+    this.#beginDrain()
     return {
       next: async () => {
         if (this.#hasBuffered) return { done: false, value: this.#take() }
@@ -157,9 +160,11 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     throw new PetalError('IllegalOperation', 'A cursor cannot be changed once iteration has started; use clone()')
   }
 
-  #assertRunnable(): void {
-    if (!this.closed) return
-    throw new PetalError('CursorNotFound', 'The cursor is exhausted or closed; use clone() to run it again')
+  /** Of a cursor that next() or hasNext() exhausted nothing remains: that is no mistake of whoever asks for the rest. */
+  #beginDrain(): void {
+    if (this.closed && this.#isSpent)
+      throw new PetalError('CursorNotFound', 'The cursor is exhausted or closed; use clone() to run it again')
+    this.#isSpent = true
   }
 
   /** A document is buffered, and no earlier call is waiting for one. */
@@ -224,7 +229,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
         .then(
           (slice) => this.#note(slice),
           (error: unknown) => {
-            this.#end()
+            this.#fail()
             throw error
           }
         )
@@ -233,7 +238,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
         })
       return this.#pulling
     } catch (error) {
-      this.#end()
+      this.#fail()
       throw error
     }
   }
@@ -266,6 +271,11 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
   #note(slice: readonly Document[] | undefined): readonly Document[] | undefined {
     if (slice === undefined || this.#run?.isOver) this.#end()
     return slice
+  }
+
+  #fail(): void {
+    this.#isSpent = true
+    this.#end()
   }
 
   #end(): void {
