@@ -92,8 +92,9 @@ function compileAddFields(spec: unknown, place: StagePlace, expressions: Express
   )
   return (document) => {
     let result = document
+    const owned = fields.length > 1 ? new Set() : undefined
     // All values are computed from the original document.
-    for (const { components, value } of fields) result = withValueAt(result, components, value(document), result)
+    for (const { components, value } of fields) result = withValueAt(result, components, value(document), result, owned)
     return result
   }
 }

@@ -10,6 +10,7 @@ import { parseJson, stringifyCanonical } from '../../src/model/extended-json.ts'
 import type { Document } from '../../src/model/types.ts'
 import type { Update } from '../../src/query/update/update.ts'
 import { adversarial, documents, testSeed, values } from '../support/arbitraries.ts'
+import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { describe } from '../support/describe.ts'
 import { apply, deepFreeze, now } from '../support/updates.ts'
 
@@ -267,6 +268,19 @@ test('the stages $set and $unset change any document like the operators, or equa
     compared++
   }
   assert.ok(compared > 2000, `${compared} of 10,000 were compared`)
+})
+
+test('thousands of fields of one $set take time in proportion', async () => {
+  const names = Array.from({ length: 10_000 }, (_, i) => `f${i}`)
+  const fields = (prefix: string, value: unknown) => Object.fromEntries(names.map((name) => [prefix + name, value]))
+  const change = await compiled([{ $set: { ...fields('', '$v'), ...fields('g.', '$v'), ...fields('l.', '$missing') } }])
+  const document = deepFreeze({ _id: 1, v: 2, g: fields('', 1), l: [fields('', 1), 5] })
+  const start = cpuMilliseconds()
+  const expected = { _id: 1, v: 2, ...fields('', 2), g: fields('', 2), l: [{}, {}] }
+  assert.equal(change(document, { isInsert: false, now }), expected)
+  // Copying for each field, it was a minute.
+  const elapsed = cpuMilliseconds() - start
+  assert.ok(elapsed < 10_000, `${elapsed} ms`)
 })
 
 test.run()

@@ -2,7 +2,7 @@
  * Edits one place in a document by copying only what is on the path to it.
  *
  * Invariants:
- * 1. Neither the document nor anything in it is changed.
+ * 1. Neither the document nor anything in it is changed, except the copies that earlier changes of the update have made.
  * 2. When the edit changes nothing, the very same object is returned.
  */
 import { isIdentical } from '../../model/clone.ts'
@@ -23,6 +23,8 @@ export interface EditOptions {
   readonly isFiltered: (identifier: string, element: unknown) => boolean
   /** The document before other changes of the same update, whose elements decide `$[identifier]`. */
   readonly original?: Document
+  /** The copies made by all changes of one update, so that thousands of changes in one object copy it once. */
+  readonly owned?: Set<unknown>
 }
 
 /** Applies `edit` to the value at the path. @throws PetalError PathNotViable, BadValue */
@@ -58,7 +60,7 @@ class PathEdit {
     if (step.kind !== 'field') return this.#elements(value, original, at, step)
     if (value === absent) {
       const below = this.value(absent, absent, at + 1)
-      return below === absent ? absent : { [step.name]: below }
+      return below === absent ? absent : this.#own({ [step.name]: below })
     }
     if (Array.isArray(value)) return this.#element(value, original, at, step.name)
     if (isPlainObject(value)) return this.#field(value, original, at, step.name)
@@ -70,12 +72,17 @@ class PathEdit {
     const edited = this.value(current, isPlainObject(original) ? original[name] : absent, at + 1)
     // Object.is, here and below, because NaN becoming NaN is no change.
     if (Object.is(edited, current)) return object
-    if (edited !== absent) return { ...object, [name]: edited }
-    const { [name]: _, ...rest } = object
-    return rest
+    if (!this.#isOwned(object)) {
+      if (edited !== absent) return this.#own({ ...object, [name]: edited })
+      const { [name]: _, ...rest } = object
+      return this.#own(rest)
+    }
+    if (edited === absent) delete object[name]
+    else object[name] = edited
+    return object
   }
 
-  #element(array: readonly unknown[], original: unknown, at: number, name: string): unknown {
+  #element(array: unknown[], original: unknown, at: number, name: string): unknown {
     const position = positionOf(name)
     if (position === undefined) return this.#blocked(array, at)
     const current = position < array.length ? (array[position] ?? null) : absent
@@ -87,7 +94,7 @@ class PathEdit {
       const problem = `position ${position} is more than ${maxBackfill} beyond the end of the array`
       throw filterError('BadValue', this.#place(), problem)
     }
-    const copy = [...array]
+    const copy = this.#isOwned(array) ? array : this.#own([...array])
     while (copy.length < position) copy.push(null)
     copy[position] = edited
     return copy
@@ -111,10 +118,19 @@ class PathEdit {
       if (step.kind === 'filtered' && !this.#options.isFiltered(step.identifier, before)) continue
       const edited = asElement(this.value(element, before, at + 1))
       if (Object.is(edited, element)) continue
-      copy ??= [...value]
+      copy ??= this.#isOwned(value) ? value : this.#own([...value])
       copy[i] = edited
     }
     return copy ?? value
+  }
+
+  #isOwned(value: unknown): boolean {
+    return this.#options.owned?.has(value) === true
+  }
+
+  #own<T extends object>(copy: T): T {
+    this.#options.owned?.add(copy)
+    return copy
   }
 
   #blocked(value: unknown, at: number): unknown {

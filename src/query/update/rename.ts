@@ -2,7 +2,7 @@
 import { childOf, positionOf } from '../../model/path.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
-import { blocked, editAt } from './edit.ts'
+import { blocked, type EditOptions, editAt } from './edit.ts'
 import { parseUpdatePath, type UpdatePath } from './path.ts'
 import { absent, type Change } from './types.ts'
 
@@ -39,13 +39,14 @@ export function parseRename(from: string, to: unknown): Rename {
  * @throws PetalError PathNotViable if the old name leads into a value without fields, BadValue if either name leads
  *   through an array
  */
-export function applyRename(document: Document, { from, path }: Rename): Document {
+export function applyRename(document: Document, { from, path }: Rename, owned: Pick<EditOptions, 'owned'>): Document {
+  const editOptions = { ...options, ...owned }
   const found = valueAt(document, from)
   if (found === undefined) return document
   if (found.isInArray) throw throughArray(from)
   assertNoArrays(document, path)
-  const without = editAt(document, from, () => absent, options)
-  return editAt(without, path, () => found.value, options)
+  const without = editAt(document, from, () => absent, editOptions)
+  return editAt(without, path, () => found.value, editOptions)
 }
 
 interface Found {

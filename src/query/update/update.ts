@@ -58,12 +58,19 @@ export function compileUpdate(update: unknown, options: UpdateOptions = {}): Upd
     const resolved = hasMatchedStep ? resolveMatched(document, applicable, positions) : applicable
     elementConflicts.check(document)
     let result = document
+    const owned = resolved.length > 1 ? { owned: new Set() } : {}
     for (const change of resolved) {
       if (change.kind === 'rename') {
-        result = applyRename(result, change)
+        result = applyRename(result, change, owned)
       } else {
         const { operator, path, ignoresBlockedPath, edit } = change
-        const editOptions = { operator, ignoresBlockedPath, isFiltered: arrayFilters.matches, original: document }
+        const editOptions = {
+          operator,
+          ignoresBlockedPath,
+          isFiltered: arrayFilters.matches,
+          original: document,
+          ...owned
+        }
         result = editAt(result, path, (current) => edit(current, context), editOptions)
       }
     }

@@ -12,7 +12,6 @@ interface Equality {
 }
 
 const operator = 'upsert'
-const options = { operator, ignoresBlockedPath: false, isFiltered: () => false }
 
 /**
  * Equalities at the top, in `$and`, and in an `$or`, `$in` or `$all` with one member become fields, `_id` first; other
@@ -46,6 +45,7 @@ function documentOf(equalities: readonly Equality[]): Document {
   }
   const ordered = equalities.toSorted((a, b) => Number(isOnId(b)) - Number(isOnId(a)) || compareStrings(a.path, b.path))
   let document: Document = {}
+  const options = { operator, ignoresBlockedPath: false, isFiltered: () => false, owned: new Set() }
   for (const { path, value } of ordered) {
     const parsed = parseUpdatePath(path, operator)
     if (parsed.steps.some(({ kind }) => kind !== 'field')) {
