@@ -199,6 +199,34 @@ test('thousands of changes in one object, and an upsert of as many fields, take 
   assert.ok(elapsed < 10_000, `${elapsed} ms`)
 })
 
+test('many operands of $addToSet and $pullAll leave what they leave one by one', () => {
+  const value = fc.oneof(anyValue, number, fc.constantFrom('a', null, [1], { a: 1 }))
+  const some = fc.array(value, { maxLength: 20 })
+  fc.assert(
+    fc.property(some, some, (a, operands) => {
+      const document = deepFreeze({ _id: 1, a: [...a, ...operands.filter((_, i) => i % 3 === 0)] })
+      for (const operator of ['$addToSet', '$pullAll']) {
+        const together = apply(document, {
+          [operator]: { a: operator === '$pullAll' ? operands : { $each: operands } }
+        })
+        const oneByOne = operands.reduce<Document>(
+          (left, each) => apply(left, { [operator]: { a: operator === '$pullAll' ? [each] : { $each: [each] } } }),
+          document
+        )
+        assert.is(stringifyCanonical(together), stringifyCanonical(oneByOne), describe(operands))
+      }
+    }),
+    { seed, numRuns: 3000 }
+  )
+  const numbers = Array.from({ length: 100_000 }, (_, i) => i)
+  const start = cpuMilliseconds()
+  const half = apply({ _id: 1, a: numbers }, { $pullAll: { a: numbers.slice(50_000) } })
+  assert.is((apply(half, { $addToSet: { a: { $each: numbers } } }).a as unknown[]).length, 100_000)
+  // Comparing each with each, it was minutes.
+  const elapsed = cpuMilliseconds() - start
+  assert.ok(elapsed < 10_000, `${elapsed} ms`)
+})
+
 test('changes of one update leave what they leave one by one', () => {
   const path = fc.constantFrom(
     'a.b',

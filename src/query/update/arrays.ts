@@ -7,7 +7,8 @@ import { unwrapNumber } from '../../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
 import { compileElementSort, wholeElementDirection } from '../element-sort.ts'
 import { describeType, filterError } from '../errors.ts'
-import { absent, type Edit, type UpdatePlace } from './types.ts'
+import { ValueSet } from '../value-set.ts'
+import { absent, comparedOneByOne, type Edit, type UpdatePlace } from './types.ts'
 
 type Rearrange = (array: readonly unknown[]) => readonly unknown[]
 
@@ -52,6 +53,10 @@ export function compileAddToSet(operand: unknown, place: UpdatePlace, order?: St
   const candidates = modifiers === undefined ? [operand] : eachOf(modifiers, 'TypeMismatch', place)
   return (current) => {
     const array = arrayAt(current, 'BadValue', place)
+    if (order === undefined && candidates.length > comparedOneByOne) {
+      const members = new ValueSet(array)
+      return [...array, ...candidates.filter((candidate) => members.add(candidate))]
+    }
     const result = [...array]
     for (const candidate of candidates) {
       if (!result.some((element) => equalValues(element, candidate, order))) result.push(candidate)

@@ -3,7 +3,8 @@ import { equalValues, type StringOrder } from '../../model/compare.ts'
 import { isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { compileFilter } from '../filter.ts'
-import { absent, type Edit, type UpdatePlace } from './types.ts'
+import { ValueSet } from '../value-set.ts'
+import { absent, comparedOneByOne, type Edit, type UpdatePlace } from './types.ts'
 
 type ElementTest = (element: unknown) => boolean
 
@@ -17,6 +18,10 @@ export function compilePull(operand: unknown, place: UpdatePlace, order?: String
 
 export function compilePullAll(operand: unknown, place: UpdatePlace, order?: StringOrder): Edit {
   if (!Array.isArray(operand)) throw filterError('BadValue', place, `takes an array, not ${describeType(operand)}`)
+  if (order === undefined && operand.length > comparedOneByOne) {
+    const pulled = new ValueSet(operand)
+    return without((element) => pulled.has(element), place)
+  }
   return without((element) => operand.some((value) => equalValues(element, value, order)), place)
 }
 

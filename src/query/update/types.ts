@@ -6,6 +6,9 @@ import type { UpdatePath } from './path.ts'
 /** Represents a missing value. */
 export const absent: unique symbol = Symbol('absent')
 
+/** Operands up to this number are compared with each element of an array; of more, a set is made. */
+export const comparedOneByOne = 8
+
 export interface UpdateContext {
   /** The document is about to be inserted by an upsert. */
   readonly isInsert: boolean

@@ -20,7 +20,7 @@ export const pipelines = [
   ),
   mutant(
     'a set field changes the document it was copied from',
-    edit('aggregate/set-path', 'return { ...before, [key]: after }', 'return Object.assign(before, { [key]: after })'),
+    edit('aggregate/set-path', ': { ...before, [key]: after }', ': Object.assign(before, { [key]: after })'),
     'aggregate/values'
   ),
   mutant(
