@@ -1,6 +1,8 @@
 /** Operators on arrays and sets, with null and missing, positions, other types and values of different kinds. */
 import { Decimal128, Long } from 'bson'
 import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { gives, refuses } from './evaluate.ts'
 
 const document = {
@@ -310,6 +312,23 @@ test('set operators treat equal elements as one', async () => {
     ],
     document
   )
+})
+
+test('arrays that grow by $reduce and $concatArrays are copied fast; as many as 200,000 are joined at once', async () => {
+  const start = cpuMilliseconds()
+  const append = { $concatArrays: ['$$value', ['$$this', ['$$this']]] }
+  const grown = { $reduce: { input: { $range: [0, 10_000] }, initialValue: [], in: append } }
+  await gives(
+    [
+      [{ $size: grown }, 20_000],
+      [{ $slice: [grown, -2] }, [9_999, [9_999]]],
+      [{ $size: { $concatArrays: Array.from({ length: 200_000 }, () => '$list') } }, 600_000]
+    ],
+    document
+  )
+  // Copying element by element, it took thirteen seconds.
+  const elapsed = cpuMilliseconds() - start
+  assert.ok(elapsed < 6_000, `${elapsed} ms`)
 })
 
 test.run()

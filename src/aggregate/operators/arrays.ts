@@ -17,7 +17,9 @@ export const arrayOperators: Operators = {
   $last: end(-1),
   $concatArrays: nary(0, Number.POSITIVE_INFINITY, (values, name) => {
     if (hasNil(values, (value) => arrayOf(value, name))) return null
-    return values.flatMap((value) => arrayOf(value, name))
+    // concat() copies a long array a hundred times as fast as flatMap(), but takes each array as an argument.
+    const arrays = values.map((value) => arrayOf(value, name))
+    return arrays.length > 1000 ? arrays.flat() : ([] as unknown[]).concat(...arrays)
   }),
   $isArray: unary(Array.isArray),
   $size: unary((value, name) => arrayOf(value, name).length),
