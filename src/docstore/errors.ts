@@ -1,5 +1,6 @@
 /** Errors that only the document store raises, one factory per situation. */
 import { type ErrorName, PetalError } from '../model/errors.ts'
+import { stringifyRelaxed } from '../model/extended-json.ts'
 
 /** One rejected write of insertMany() or bulkWrite(). */
 export interface WriteError {
@@ -61,8 +62,7 @@ export function writeError(index: number, error: PetalError): WriteError {
 }
 
 export function duplicateKey(collection: string, id: unknown): PetalError {
-  const shown = typeof id === 'string' ? JSON.stringify(id) : typeof id === 'object' ? safeJson(id) : String(id)
-  const message = `E11000 duplicate key error collection: ${collection} index: _id_ dup key: { _id: ${shown} }`
+  const message = `E11000 duplicate key error collection: ${collection} index: _id_ dup key: { _id: ${shownKey(id)} }`
   return new PetalError('DuplicateKey', message, { details: { keyPattern: { _id: 1 }, keyValue: { _id: id } } })
 }
 
@@ -71,13 +71,14 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof PetalError && error.codeName === 'DuplicateKey'
 }
 
-function safeJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value)
-  } catch {
-    // An id that JSON cannot hold, such as a compound one with a bigint, must not make the error message fail.
-    return '…'
-  }
+const maxShownKey = 200
+
+/** In Extended JSON, which tells an ObjectId from a string with its digits, and NaN from null. */
+export function shownKey(value: unknown): string {
+  if (typeof value === 'bigint') return String(value)
+  const { length } = '{"":'
+  const text = stringifyRelaxed({ '': value }).slice(length, -1)
+  return text.length > maxShownKey ? `${text.slice(0, maxShownKey)}…` : text
 }
 
 export function notOpen(cause?: unknown): PetalError {

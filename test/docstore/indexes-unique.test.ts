@@ -1,7 +1,7 @@
 /** A unique index holds at every moment, on every kind of store, and a refused write leaves nothing behind. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type BulkWriteError, type Database, open, type PetalError } from '../../src/index.ts'
+import { type BulkWriteError, type Database, ObjectId, open, type PetalError } from '../../src/index.ts'
 import { AsyncLevel, FailingLevel, SlowLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
@@ -146,6 +146,30 @@ test('a sparse unique index allows any number of documents without the path', as
   await rejects(db.insertOne({ mail: null }), 'DuplicateKey')
   assert.is(await db.countDocuments({ mail: null }), 3)
   await db.close()
+})
+
+test('the message of a duplicate tells values apart that JSON spells alike, and is short for long ones', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const hex = '65a000000000000000000001'
+  for (const [key, shown] of [
+    [hex, `"${hex}"`],
+    [new ObjectId(hex), `{"$oid":"${hex}"}`],
+    [9223372036854775807n, '9223372036854775807'],
+    [{ a: 2n ** 60n }, '{"a":{"$numberLong":"1152921504606846976"}}'],
+    [Number.NaN, '{"$numberDouble":"NaN"}'],
+    [new Date(0), '{"$date":"1970-01-01T00:00:00Z"}'],
+    ['x'.repeat(10_000), `"${'x'.repeat(199)}…`]
+  ]) {
+    await db.createIndex({ u: 1 }, { unique: true, sparse: true })
+    await db.insertOne({ _id: key, u: key })
+    const error = (field: string) => `E11000 duplicate key error collection: default ${field}: ${shown} }`
+    const messages = [{ _id: key }, { u: key }].map(async (document) => {
+      const refused: unknown = await db.insertOne(document).catch((problem: unknown) => problem)
+      return (refused as PetalError).message
+    })
+    assert.is(await messages[0], error('index: _id_ dup key: { _id'))
+    assert.is(await messages[1], error('index: u_1 dup key: { u'))
+  }
 })
 
 test.run()

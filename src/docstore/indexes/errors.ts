@@ -1,6 +1,7 @@
 /** Errors that only declared indexes raise, one factory per situation. */
 import { PetalError } from '../../model/errors.ts'
 import { emptyArray, type SortKey } from '../../query/sort-key.ts'
+import { shownKey } from '../errors.ts'
 import { type IndexDefinition, keyPattern } from './definition.ts'
 
 export function duplicateEntry(collection: string, definition: IndexDefinition, values: SortKey): PetalError {
@@ -23,7 +24,7 @@ export function parallelArrays(definition: Pick<IndexDefinition, 'name'>, path: 
 
 /** @param spec name or key pattern */
 export function indexNotFound(spec: unknown): PetalError {
-  return new PetalError('IndexNotFound', `There is no index ${showValue(spec)}`, { details: { index: spec } })
+  return new PetalError('IndexNotFound', `There is no index ${showSpec(spec)}`, { details: { index: spec } })
 }
 
 /** @param what describes the conflict with the existing index */
@@ -32,16 +33,15 @@ export function indexConflict(codeName: 'IndexOptionsConflict' | 'IndexKeySpecsC
 }
 
 function show(value: Readonly<Record<string, unknown>>): string {
-  const parts = Object.entries(value).map(([path, part]) => `${path}: ${showValue(part)}`)
+  const parts = Object.entries(value).map(([path, part]) => `${path}: ${shownKey(part)}`)
   return `{ ${parts.join(', ')} }`
 }
 
-function showValue(value: unknown): string {
-  if (typeof value === 'bigint') return String(value)
+function showSpec(spec: unknown): string {
   try {
-    return JSON.stringify(value) ?? String(value)
+    return JSON.stringify(spec) ?? String(spec)
   } catch {
-    // A value that JSON cannot hold, such as an object with a bigint, must not make the error message fail.
+    // What JSON cannot hold, such as an object with a bigint, must not make the error message fail.
     return '…'
   }
 }
