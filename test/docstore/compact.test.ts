@@ -55,6 +55,32 @@ for (const store of ['lsm', 'level'] as const) {
   })
 }
 
+test('many small collections are compacted together, without a change of their content', async () => {
+  const location = scratchPath()
+  const names = Array.from({ length: 100 }, (_, i) => `c${i}`)
+  await using db = await open(location)
+  for (const name of names) await db.collection(name).insertMany(documents(3))
+  await db.compact()
+  for (const name of names) await db.collection(name).updateMany({ n: { $lt: 2 } }, { $set: { of: name } })
+  await db.dropCollection('c50')
+  let pieces = 0
+  await db.compact({ onProgress: () => pieces++ })
+  // Of each collection by itself, it was three merges and their syncs.
+  assert.ok(pieces < 20, `${pieces}`)
+  for (const name of names) {
+    const expected =
+      name === 'c50' ? [] : documents(3).map((each) => ({ ...each, ...(Number(each.n) < 2 && { of: name }) }))
+    assert.equal(
+      await db
+        .collection(name)
+        .find({}, { sort: { _id: 1 } })
+        .toArray(),
+      expected
+    )
+  }
+  assert.equal((await db.verify()).problems, [])
+})
+
 test('compact() of a database in memory has nothing to do', async () => {
   await using db = await open('m', { store: 'memory' })
   await db.insertMany(documents(10))

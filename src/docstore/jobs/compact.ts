@@ -3,7 +3,7 @@
  * tables are merged, and a lookup has to search tables of several levels.
  *
  * The key range is compacted piece by piece, split at area boundaries and every so many documents, so that compaction
- * can be aborted early and needs little extra space.
+ * can be aborted early and needs little extra space. Small areas are compacted together.
  */
 import { throwIfAborted } from '../../model/errors.ts'
 import type { Collections } from '../collections.ts'
@@ -41,6 +41,12 @@ export interface CompactResult {
 
 /** Approximate bytes of documents per piece. */
 const pieceBytes = 64 * 1024 * 1024
+/**
+ * Adjacent pieces are joined up to this many bytes: each has its own merge, with several syncs. Not too many, because a
+ * merge may have all its tables open.
+ */
+const joinedBytes = 4 * 1024 * 1024
+const maxJoined = 100
 
 /**
  * @throws PetalError IllegalOperation in a read-only database; StoreFailure, DataCorruption; AbortedError
@@ -52,10 +58,11 @@ export async function compactDatabase(collections: Collections, options: Compact
   throwIfAborted(signal)
   if (!canCompact(store)) return { bytesBefore: undefined, bytesAfter: undefined }
   try {
-    const cuts = await cutsOf(collections)
-    const [first = noKey, last = noKey] = [cuts[0], cuts.at(-1)]
+    const areas = await cutsOf(collections)
+    const [first = noKey, last = noKey] = [areas[0], areas.at(-1)]
     // The range is empty, but this flushes what is in memory.
     await store.compactRange(first, first, asBytes)
+    const cuts = await joinSmall(store, areas)
     const bytesBefore = await store.approximateSize(first, last, asBytes)
     let bytes = 0
     const lastPiece = cuts.length - 2
@@ -67,6 +74,7 @@ export async function compactDatabase(collections: Collections, options: Compact
       // The sum includes what is written meanwhile, and may miss a table that spans two pieces.
       onProgress?.({ bytes: i === lastPiece ? bytesBefore : Math.min(bytes, bytesBefore), totalBytes: bytesBefore })
     }
+    throwIfAborted(signal)
     return { bytesBefore, bytesAfter: await store.approximateSize(first, last, asBytes) }
   } catch (error) {
     throw fromStore(error)
@@ -106,4 +114,22 @@ async function cutsOf(collections: Collections): Promise<readonly Uint8Array[]> 
   }
   cuts.sort(compareBytes)
   return cuts.filter((cut, i) => i === 0 || compareBytes(cut, cuts[i - 1] ?? noKey) !== 0)
+}
+
+/** Leaves out cuts between pieces that are small. */
+async function joinSmall(store: CompactingStore, cuts: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
+  const joined = cuts.slice(0, 1)
+  let bytes = 0
+  let count = 0
+  for (const [i, start] of cuts.slice(0, -1).entries()) {
+    const size = await store.approximateSize(start, cuts[i + 1] ?? start, asBytes)
+    if (count === maxJoined || (bytes > 0 && bytes + size > joinedBytes)) {
+      joined.push(start)
+      bytes = 0
+      count = 0
+    }
+    bytes += size
+    count++
+  }
+  return [...joined, ...cuts.slice(-1)]
 }
