@@ -332,4 +332,17 @@ test('a projection that the caller changes while its cursor is read still has al
   )
 })
 
+test('the projection of findOneAndUpdate() takes nothing from the document', async () => {
+  await using db = await open(scratchPath(), { documentCacheBytes: 0 })
+  await db.insertMany(Array.from({ length: 2000 }, (_, _id) => ({ _id, n: _id, rest: { is: 'there' } })))
+  for (const sort of [undefined, { n: -1 }, { 'rest.is': 1 }] as const) {
+    const filter = { n: { $mod: [1000, 7] }, $expr: { $lt: ['$n', 5000] } }
+    const options = { projection: { _id: 1 }, ...(sort && { sort }) } as const
+    const found = await db.findOneAndUpdate(filter, { $set: { is: 'new' } }, options)
+    assert.equal(Object.keys(found ?? {}), ['_id'])
+    const _id = (found as { _id: number })._id
+    assert.equal(await db.findOne({ _id }), { _id, n: _id, rest: { is: 'there' }, is: 'new' })
+  }
+})
+
 test.run()

@@ -9,7 +9,7 @@ import { type Database, type Explanation, open } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { turnsDuring } from '../support/loop-turns.ts'
 import { randomFrom } from '../support/random.ts'
-import { scratchPath } from './scratch.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 const seed = testSeed()
 const random = randomFrom(seed)
@@ -230,6 +230,25 @@ test('a page far into an order reads little more than its own documents, from th
   ] as const) {
     assert.ok(readIn.get(shown)! <= most, `${shown}: ${readIn.get(shown)}`)
   }
+  await db.close()
+})
+
+test('a sort needs memory for the fields that it looks at, and for one slice of its page', async () => {
+  const db = await open(scratchPath(), { documentCacheBytes: 0 })
+  const count = 1200
+  const text = 'x'.repeat(100_000)
+  for (let _id = 0; _id < count; _id += 100) {
+    await db.insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: _id + i, key: { is: (_id + i) % 7 }, text })))
+  }
+  const options = { sort: { key: 1, _id: 1 }, skip: 1100, limit: 60 } as const
+  const found = await db.find({}, options).toArray()
+  const ids = Array.from({ length: count }, (_, i) => i).sort((a, b) => (a % 7) - (b % 7) || a - b)
+  assert.equal(
+    found.map(({ _id }) => _id),
+    ids.slice(1100, 1160)
+  )
+  assert.ok(found.every((document) => document.text === text))
+  await rejects(db.find({}, { ...options, limit: 0 }).toArray(), 'QueryExceededMemoryLimit')
   await db.close()
 })
 

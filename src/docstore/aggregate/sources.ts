@@ -57,11 +57,7 @@ export class Sources {
     if (view === undefined) return
     view.assertOpen()
     const find = this.#findOf(read)
-    yield* readFound(
-      findInView(view, find, control, new Meter(), () => read.used),
-      find,
-      read
-    )
+    yield* readFound(findInView(view, find, control, new Meter(), read.used), find, read)
   }
 
   get expressions(): Expressions {
@@ -111,8 +107,7 @@ export function captureSources(
   expressions: Expressions,
   control: Control
 ): { readonly sources: Sources; readonly read: FirstRead | undefined } {
-  const used = (): ReadonlySet<string> | undefined => first?.stages.used
-  const execution = first && beginFind(first.collection, first.find, control, new Meter(), used)
+  const execution = first && beginFind(first.collection, first.find, control, new Meter(), first.stages.used)
   const views = new Map<string, ReadView>()
   const sources = new Sources(execution?.view, views, expressions)
   try {

@@ -17,7 +17,7 @@ export interface Match {
   /** As stored; read on access if the document came from the cache, or has only some of its fields. */
   readonly record: string
   readonly document: Document
-  /** Length of the record. */
+  /** Length of the document's JSON: a measure of its size. */
   readonly characters: number
 }
 
@@ -31,7 +31,7 @@ type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest' | 'hasCall
 /** Slices grow, so that a reader that stops early has not paid for a thousand documents. */
 const firstSliceDocuments = 32
 const maxSliceDocuments = 1000
-const maxSliceCharacters = 4 * 1024 * 1024
+export const maxSliceCharacters = 4 * 1024 * 1024
 
 const passesAll: ByteTest = { mayMatch: () => true, mayHold: () => true }
 
@@ -133,10 +133,9 @@ export class Confirmer {
       this.offer(ordinal, scan.text(), isCertain || part !== undefined, view.cache)
       return
     }
-    const characters = scan.end - scan.start
     this.#meter.documentsFetched++
-    view.cache.offer(ordinal, () => decodeRecord(scan.text()), characters)
-    if (!isFalse) this.#push(new PartRead(ordinal, part, characters, view))
+    view.cache.offer(ordinal, () => decodeRecord(scan.text()), scan.end - scan.start)
+    if (!isFalse) this.#push(new PartRead(ordinal, part, reader!.characters, view))
   }
 
   /** Whether most candidates so far did not match. */

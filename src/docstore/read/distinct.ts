@@ -41,7 +41,7 @@ export async function findDistinct(
       for (const { document } of slice) values.add(document)
     })
   }
-  await readToEnd(collection, find, options, read, () => new Set([components.join('.')]))
+  await readToEnd(collection, find, options, read, new Set([components.join('.')]))
   return values.toArray()
 }
 

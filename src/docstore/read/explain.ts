@@ -91,7 +91,7 @@ export async function explainFind(readable: Readable, filter: unknown, options: 
   }
   const control = new Control(options)
   const meter = new Meter()
-  const execution = beginFind(collection, find, control, meter)
+  const execution = beginFind(collection, find, control, meter, find.used)
   try {
     let matched = 0
     const matches = matchesOf(execution, find)

@@ -4,10 +4,9 @@ import type { CompiledSort } from '../../query/sort.ts'
 import { FieldPicker } from '../documents/field-picker/field-picker.ts'
 
 /** The paths of its matches that a reader looks at; undefined: all. */
-export type PathsUsed = () => ReadonlySet<string> | undefined
+export type PathsUsed = ReadonlySet<string> | undefined
 
-export const usesAll: PathsUsed = () => undefined
-export const usesNone: PathsUsed = () => new Set()
+export const usesNone: PathsUsed = new Set()
 
 /** Determined for the first scan, because most reads find what they want otherwise. */
 export class FieldsRead {
@@ -26,7 +25,7 @@ export class FieldsRead {
 
   /** Whether the paths are known. */
   get isKnown(): boolean {
-    return this.#used() !== undefined && this.#filter.paths() !== undefined
+    return this.#used !== undefined && this.#filter.paths() !== undefined
   }
 
   /** Decodes these fields; undefined if they are not known, or not few. */
@@ -42,7 +41,7 @@ export class FieldsRead {
   }
 
   #paths(): ReadonlySet<string> | undefined {
-    const returned = this.#used()
+    const returned = this.#used
     const tested = returned && this.#filter.paths()
     if (returned === undefined || tested === undefined) return undefined
     return new Set([...returned, ...tested, ...this.#sort.keys.map(({ path }) => path)])

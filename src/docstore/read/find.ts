@@ -18,7 +18,7 @@ import { Control } from './control.ts'
 import type { Execution } from './execution.ts'
 import { findMatches } from './executor.ts'
 import { FindExpressions } from './expressions.ts'
-import { FieldsRead, type PathsUsed, usesAll } from './fields-read.ts'
+import { FieldsRead, type PathsUsed } from './fields-read.ts'
 import { parseHint } from './hint.ts'
 import { Meter } from './meter.ts'
 import { type Plan, plan } from './planner.ts'
@@ -32,6 +32,8 @@ export interface CompiledFind {
   readonly filter: CompiledFilter
   readonly sort: CompiledSort
   readonly project: ((document: Document) => Document) | undefined
+  /** The paths of matches that the projection looks at. */
+  readonly used: PathsUsed
   readonly skip: number
   /** Infinity for no limit. */
   readonly limit: number
@@ -74,6 +76,7 @@ export function compileFind(filter: unknown, options: FindOptions, compiledFilte
     filter: compiled,
     sort,
     project,
+    used: pathsOfProjection(options.projection),
     skip: wholeNumber('skip', options.skip, 0),
     limit: wholeNumber('limit', limit, 0) || Number.POSITIVE_INFINITY,
     plan: plan({
@@ -105,13 +108,13 @@ export async function resultWithoutCollection<T>(find: CompiledFind, result: T):
   return result
 }
 
-/** Starts the execution of a find over a view captured now. */
+/** Starts the execution of a find over a view captured now. Without `used`, matches are whole documents. */
 export function beginFind(
   collection: OpenCollection,
   find: CompiledFind,
   control: Control,
   meter: Meter,
-  used: PathsUsed = usesAll
+  used?: PathsUsed
 ): Execution {
   // May throw, so call it before capturing the view.
   const declared = declaredRead(collection, find)
@@ -124,7 +127,7 @@ export async function readToEnd<T>(
   find: CompiledFind,
   options: ReadOptions,
   read: (execution: Execution) => Steps<T>,
-  used: PathsUsed = usesAll
+  used?: PathsUsed
 ): Promise<T | undefined> {
   const execution = beginFind(collection, find, new Control(options), new Meter(), used)
   try {
@@ -231,9 +234,7 @@ export class FindRun {
   constructor(collection: OpenCollection, find: CompiledFind, options: FindOptions) {
     this.#collection = collection
     this.#find = find
-    // Now: the caller may change the projection while it reads.
-    const used = pathsOfProjection(options.projection)
-    this.#execution = beginFind(collection, find, new Control(options), new Meter(), () => used)
+    this.#execution = beginFind(collection, find, new Control(options), new Meter(), find.used)
     this.#matches = matchesOf(this.#execution, find)
     this.#shaper = new ResultShaper(find, this.#execution.meter)
   }

@@ -2,7 +2,7 @@
 import type { CompiledSort } from '../../query/sort.ts'
 import { FullSort, TopK } from '../../query/sorter.ts'
 import { firstByColumns } from './column-walk.ts'
-import { completed, type Match } from './confirmer.ts'
+import { completed, type Match, maxSliceCharacters } from './confirmer.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import { findMatches } from './executor.ts'
 import { FieldsRead, usesNone } from './fields-read.ts'
@@ -32,7 +32,8 @@ export function* sortedMatches(execution: Execution, { sort, wanted, skipped, by
   // Matches are found in the order of ordinals, in which none can be passed over.
   const found = first?.matches ?? (yield* sorted(findMatches({ ...reading, unwanted: 0 }), sort, wanted))
   const unused = skipped - (first?.passed ?? 0)
-  yield partial === undefined ? found : yield* completedFrom(unused, found, execution)
+  if (partial === undefined) yield found
+  else yield* completedFrom(unused, found, execution)
 }
 
 /**
@@ -46,13 +47,23 @@ function readingSortFields(execution: Execution, sort: CompiledSort): Execution 
   return fields.isKnown ? { ...execution, fields } : undefined
 }
 
-/** Returns the matches, those from the `first` on with their whole documents. */
-function* completedFrom(first: number, matches: Match[], execution: Execution): Waiting<Match[]> {
+/** Yields the matches, those from the `first` on with their whole documents, of which few are held at a time. */
+function* completedFrom(first: number, matches: readonly Match[], execution: Execution): Steps<Match[]> {
+  if (first > 0) yield matches.slice(0, first)
+  let slice: Match[] = []
+  let characters = 0
   for (let i = first; i < matches.length; i++) {
-    matches[i] = completed(matches[i]!)
+    const match = completed(matches[i]!)
+    slice.push(match)
+    characters += match.characters
+    if (characters >= maxSliceCharacters) {
+      yield slice
+      slice = []
+      characters = 0
+    }
     yield* pauseIfDue(execution)
   }
-  return matches
+  if (slice.length > 0) yield slice
 }
 
 /**

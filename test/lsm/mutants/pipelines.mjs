@@ -89,7 +89,7 @@ export const pipelines = [
   ),
   mutant(
     'the first documents of an order have only the fields that it looks at',
-    edit('docstore/read/sorted', 'completed(matches[i]!)', 'matches[i]!'),
+    edit('docstore/read/sorted', 'const match = completed(matches[i]!)', 'const match = matches[i]!'),
     'docstore/field-picker'
   )
 ]

@@ -24,6 +24,8 @@ export class FieldPicker {
   /** undefined: too many. */
   readonly #names: Uint8Array | undefined
   readonly #wantsId: boolean
+  /** Length of the JSON that was decoded last. */
+  characters = 0
   #documents = 0
   #bytesSeen = 0
   #charactersPicked = 0
@@ -55,6 +57,7 @@ export class FieldPicker {
     if (json === undefined) return undefined
     this.#documents++
     this.#bytesSeen += end - start
+    this.characters = json.length
     this.#charactersPicked += json.length
     const needsMark = mark === wrappedMarkByte || (mark === objectIdMarkByte && this.#wantsId)
     return decodeRecord(needsMark ? String.fromCharCode(mark) + json : json)
