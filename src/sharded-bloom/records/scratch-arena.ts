@@ -8,10 +8,15 @@
  * Invariant: memory that was taken is not overwritten until the arena is closed, and may be from then on.
  */
 
+/** The first page of an arena is smaller: every collection with some thousand documents not sealed yet keeps one. */
+const firstPageBytes = 64 * 1024
 const pageBytes = 256 * 1024
-/** Maximum number of idle pages, shared by all indexes: some more than sealing a segment takes. */
+/** Maximum number of idle pages of a size, shared by all indexes: some more than sealing a segment takes. */
 const maxIdle = 24
-const idle: Uint8Array[] = []
+const idle = new Map<number, Uint8Array[]>([
+  [firstPageBytes, []],
+  [pageBytes, []]
+])
 const noMemory = new Uint8Array(0)
 const alignment = 8
 
@@ -32,7 +37,8 @@ export class ScratchArena {
   take(bytes: number): Uint8Array {
     if (bytes > pageBytes) return new Uint8Array(bytes)
     if (bytes > this.#page.length - this.#used) {
-      this.#page = idle.pop() ?? new Uint8Array(pageBytes)
+      const size = this.#pages.length === 0 && bytes <= firstPageBytes ? firstPageBytes : pageBytes
+      this.#page = idle.get(size)?.pop() ?? new Uint8Array(size)
       this.#pages.push(this.#page)
       this.#used = 0
     }
@@ -76,7 +82,10 @@ export class ScratchArena {
    * failed may still be reading: an arena that is never closed is garbage collected.
    */
   close(): void {
-    for (const page of this.#pages) if (idle.length < maxIdle) idle.push(page)
+    for (const page of this.#pages) {
+      const pages = idle.get(page.length)
+      if (pages !== undefined && pages.length < maxIdle) pages.push(page)
+    }
     this.#pages = []
     this.#page = noMemory
     this.#used = 0
