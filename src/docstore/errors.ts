@@ -37,11 +37,12 @@ export interface BulkWriteCounts {
  */
 export class BulkWriteError extends PetalError {
   override readonly name = 'BulkWriteError'
-  readonly writeErrors: readonly WriteError[]
+  /** In the order of the caller's list. */
+  readonly writeErrors: readonly [WriteError, ...WriteError[]]
   /** The writes that were done nevertheless. */
   readonly result: BulkWriteCounts
 
-  constructor(writeErrors: readonly [WriteError, ...WriteError[]], result: BulkWriteCounts) {
+  constructor(writeErrors: BulkWriteError['writeErrors'], result: BulkWriteCounts) {
     const [first] = writeErrors
     super(first.codeName, first.errmsg, { cause: first.error, details: first.error.details })
     this.writeErrors = writeErrors

@@ -162,14 +162,14 @@ function keysExamined({ inputStage, stage }: PlanStage, meter: Meter): number {
 }
 
 /** Returns the plan as a tree, outermost stage first. */
-function stages(find: CompiledFind, filter: string, { access, orderedBy }: Meter): PlanStage {
+function stages(find: CompiledFind, filter: string, { access, orderedBy, passed }: Meter): PlanStage {
   const inputStage = access === undefined ? source(find.plan, orderedBy) : describeAccess(access)
   let tree: PlanStage = { stage: 'FETCH', filter, inputStage }
   if (find.sort.keys.length > 0 && !access?.isOrdered) {
     const sortPattern = Object.fromEntries(find.sort.keys.map(({ path, direction }) => [path, direction]))
     tree = { stage: 'SORT', sortPattern, ...(orderedBy !== undefined && { orderedBy }), inputStage: tree }
   }
-  if (find.skip > 0) tree = { stage: 'SKIP', skipAmount: find.skip, inputStage: tree }
+  if (find.skip > 0) tree = { stage: 'SKIP', skipAmount: find.skip, counted: passed, inputStage: tree }
   if (Number.isFinite(find.limit)) tree = { stage: 'LIMIT', limitAmount: find.limit, inputStage: tree }
   if (find.project !== undefined) tree = { stage: 'PROJECTION', inputStage: tree }
   return tree
