@@ -1,7 +1,7 @@
 /** When and how a declared index is used, and what explain() says about it. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Explanation, open, type PlanStage } from '../../src/index.ts'
+import { type Document, type Explanation, open, type PlanStage } from '../../src/index.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const count = 6000
@@ -132,6 +132,49 @@ test('invalid indexes are refused with a matching error', async () => {
   await rejects(db.createIndex({ a: 'text' } as never), 'CommandNotSupported')
   await rejects(db.createIndex({ a: 1 }, { hidden: true } as never), 'BadValue')
   await rejects(db.createIndex({ a: 1 }, { name: 'scan' }), 'BadValue')
+})
+
+test('a page far into the order of an index is reached without the documents before it', async () => {
+  await using far = await open(scratchPath(), { documentCacheBytes: 0 })
+  const many = 20_000
+  await far.insertMany(
+    Array.from({ length: many }, (_, i) => ({
+      _id: i,
+      at: (i * 7919) % many,
+      name: `n${(i * 31) % 9000}`,
+      half: i % 2
+    }))
+  )
+  await far.index.rebuild()
+  await far.createIndex({ at: 1 })
+  await far.createIndex({ name: 1 })
+  for (const [filter, sort, skip, most] of [
+    // The entries say which documents match.
+    [{}, { at: 1 }, 12_000, 10],
+    [{ at: { $gte: 100 } }, { at: -1 }, 12_000, 10],
+    [{}, { name: 1 }, 5000, 10],
+    // The columns of the index over pairs count those that do.
+    [{ half: 1 }, { at: 1 }, 8000, 1500],
+    [{ half: 0 }, { at: -1 }, 5000, 1500],
+    // Names have no columns.
+    [{ half: 1 }, { name: -1 }, 2000, many]
+  ] as const) {
+    const options = { sort, skip, limit: 10 }
+    const shown = JSON.stringify({ filter, ...options })
+    const page = await far.find(filter, options).toArray()
+    const all = await far.find(filter, { sort, hint: 'scan' }).toArray()
+    const keys = (documents: readonly Document[]): unknown[] =>
+      documents.map(({ at, name }) => ('at' in sort ? at : name))
+    assert.equal(keys(page), keys(all.slice(skip, skip + 10)), shown)
+    const { executionStats } = await far.find(filter, options).explain()
+    assert.is(executionStats.nReturned, 10, shown)
+    assert.ok(executionStats.totalDocsExamined <= most, `${shown}: ${executionStats.totalDocsExamined}`)
+    const stages = [{ $match: filter }, { $sort: sort }, { $skip: skip }, { $limit: 10 }]
+    assert.equal(await far.aggregate(stages).toArray(), page, shown)
+    // A hint is followed.
+    const hinted = await far.find(filter, { ...options, hint: 'at' in sort ? 'at_1' : 'name_1' }).toArray()
+    assert.equal(keys(hinted), keys(page), shown)
+  }
 })
 
 test.run()

@@ -11,13 +11,14 @@
  * 2. Entries are read in the snapshot of the view.
  * 3. The filter is tested on every document, except for those of an exact access.
  */
-import { type Candidates, candidatesOfOrdinals } from '../read/candidates.ts'
+import { type Candidates, candidatesOfOrdinals, skipFirst } from '../read/candidates.ts'
 import { confirm, confirmByKey } from '../read/confirm.ts'
 import { Confirmer, type Match } from '../read/confirmer.ts'
 import { type Execution, pauseIfDue } from '../read/execution.ts'
 import { countMatches, findMatches } from '../read/executor.ts'
 import type { CompiledFind } from '../read/find.ts'
-import { inSortOrder, sortedMatches } from '../read/sorted.ts'
+import { isFar } from '../read/pass-over.ts'
+import { inSortOrder, matchesByColumns, sortedMatches } from '../read/sorted.ts'
 import { forEachStep, type Steps, wait } from '../read/steps.ts'
 import type { IndexAccess, IndexChoice } from './choose-access.ts'
 import { readOrdinals } from './entry-reader.ts'
@@ -38,11 +39,15 @@ export interface IndexRead {
   readonly documents: number
 }
 
-/** Yields matches in the requested order, before skip and limit. */
+/** Yields matches in the requested order, before skip and limit, except for those the meter counts as passed over. */
 export function* matchesByIndex(execution: Execution, read: IndexRead, find: CompiledFind): Steps<Match[]> {
   const { lookup, walk, isForced } = read.choice
   const wanted = find.skip + find.limit
   if (walk !== undefined && !lookup?.isUniqueLookup) {
+    const { sort, skip: skipped } = find
+    // A walk reads the documents before the page, unless the entries say enough about them.
+    const isLong = !isForced && !walk.isExact && isFar(skipped, execution.view.index.segmentCount)
+    if (isLong && (yield* matchesByColumns(execution, { sort, wanted, skipped }))) return
     if (isForced || (yield* isWorthWalking(execution, read, walk, wanted))) {
       const maxEntries = isForced ? Number.POSITIVE_INFINITY : maxWalked(walk, read.documents, wanted)
       const given = yield* walkMatches({ ...execution, maxMatches: wanted }, read.store, walk, maxEntries)
@@ -63,7 +68,7 @@ function* matchesWithoutWalk(execution: Execution, read: IndexRead, find: Compil
   if (ordinals !== undefined && lookup !== undefined) {
     const matches = gatheredMatches(execution, lookup, ordinals)
     yield* isSorted ? inSortOrder(matches, sort, wanted) : matches
-  } else if (isSorted) yield* sortedMatches(execution, { sort, wanted, skipped: find.skip, byIndex: true })
+  } else if (isSorted) yield* sortedMatches(execution, { sort, wanted, skipped: find.skip }, true)
   else yield* findMatches(execution)
 }
 
@@ -153,7 +158,7 @@ function* walkMatches(
   access: IndexAccess,
   maxEntries: number
 ): Generator<Match[] | Promise<unknown>, number | undefined, unknown> {
-  const { filter, meter, maxMatches } = execution
+  const { filter, meter, maxMatches, unwanted } = execution
   meter.access = access
   const { keysExamined, candidates } = meter
   const confirmer = new Confirmer(filter, meter, maxMatches)
@@ -166,7 +171,9 @@ function* walkMatches(
         continue
       }
       meter.candidates += step.value.length
-      yield* confirmByKey(execution, confirmer, candidatesOf(step.value, access.isExact))
+      const passed = access.isExact ? Math.min(step.value.length, Math.max(0, unwanted - confirmer.found)) : 0
+      confirmer.skipCertain(passed)
+      yield* confirmByKey(execution, confirmer, skipFirst(candidatesOf(step.value, access.isExact), passed))
       yield* pauseIfDue(execution)
       if (confirmer.isDone) break
       if (meter.keysExamined - keysExamined > maxEntries) {

@@ -183,7 +183,7 @@ function preparedMatches(execution: Execution, find: CompiledFind): Steps<Match[
   if (declared !== undefined) return matchesByIndex(execution, declared, find)
   if (find.sort.keys.length === 0) return findMatches(execution)
   const wanted = find.skip + find.limit
-  return sortedMatches(execution, { sort: find.sort, wanted, skipped: find.skip, byIndex: find.hint !== 'scan' })
+  return sortedMatches(execution, { sort: find.sort, wanted, skipped: find.skip }, find.hint !== 'scan')
 }
 
 /** Applies skip, limit and projection to slices of matches. */

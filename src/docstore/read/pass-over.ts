@@ -28,6 +28,11 @@ interface Rest {
   readonly survey: OrderSurvey
 }
 
+/** Whether so many leading matches that are not wanted may be worth counting. */
+export function isFar(skipped: number, segments: number): boolean {
+  return skipped >= Math.max(minPassed.least, minPassed.perSegment * segments)
+}
+
 /**
  * @param skipped number of leading matches that are not wanted
  * @returns undefined if reading them is about as fast, or the index cannot count them
@@ -39,9 +44,8 @@ export function* passOver(
   skipped: number
 ): Waiting<Rest | undefined> {
   const { segments, bounds, type, filter } = surveyed
-  if (skipped < Math.max(minPassed.least, minPassed.perSegment * segments.length)) return undefined
-  // There is no such page.
-  if (skipped >= surveyed.candidates) return undefined
+  // Of the latter there is no such page.
+  if (!isFar(skipped, segments.length) || skipped >= surveyed.candidates) return undefined
   const { direction } = sort.keys[0]!
   const others = and([filter, bounds.others(type)])
   if ((yield* countCandidates(execution, segments, others)) > 0) return undefined

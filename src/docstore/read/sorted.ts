@@ -12,36 +12,48 @@ import { forEachStep, type Steps, type Waiting } from './steps.ts'
 const maxCompleted = 256
 
 /** A sort, and how many matches are wanted, including those that are only counted. */
-interface Sorted {
+export interface Page {
   readonly sort: CompiledSort
   readonly wanted: number
   /** Number of leading matches whose documents are not used. */
   readonly skipped: number
-  /** Whether the index may be used. */
-  readonly byIndex: boolean
 }
 
 /**
- * Yields the first matches of an order, without those that the meter counts as passed over, using the columns of the
- * index where that is less work than reading all matches.
+ * Yields the first matches of an order, without those that the meter counts as passed over.
+ * @param byIndex whether to use the columns of the index where that is less work than reading all matches
  */
-export function* sortedMatches(execution: Execution, { sort, wanted, skipped, byIndex }: Sorted): Steps<Match[]> {
-  const partial = wanted - skipped <= maxCompleted ? readingSortFields(execution, sort) : undefined
-  const reading = partial ?? execution
-  const first = byIndex && Number.isFinite(wanted) ? yield* firstByColumns(reading, sort, wanted) : undefined
-  // Matches are found in the order of ordinals, in which none can be passed over.
-  const found = first?.matches ?? (yield* sorted(findMatches({ ...reading, unwanted: 0 }), sort, wanted))
-  const unused = skipped - (first?.passed ?? 0)
-  if (partial === undefined) yield found
-  else yield* completedFrom(unused, found, execution)
+export function* sortedMatches(execution: Execution, page: Page, byIndex: boolean): Steps<Match[]> {
+  if (byIndex && (yield* matchesByColumns(execution, page))) return
+  const { sort, wanted, skipped } = page
+  const partial = readingSortFields(execution, page)
+  // They are found in the order of ordinals, in which none can be passed over.
+  const found = yield* sorted(findMatches({ ...(partial ?? execution), unwanted: 0 }), sort, wanted)
+  yield* partial === undefined ? [found] : completedFrom(skipped, found, execution)
+}
+
+/** Like sortedMatches(), but yields nothing and returns false where columns are of no use. */
+export function* matchesByColumns(
+  execution: Execution,
+  page: Page
+): Generator<Match[] | Promise<unknown>, boolean, unknown> {
+  const { sort, wanted, skipped } = page
+  if (!Number.isFinite(wanted)) return false
+  const partial = readingSortFields(execution, page)
+  const first = yield* firstByColumns(partial ?? execution, sort, wanted)
+  if (first === undefined) return false
+  const { matches, passed } = first
+  yield* partial === undefined ? [matches] : completedFrom(skipped - passed, matches, execution)
+  return true
 }
 
 /**
  * The execution, but its matches may lack what neither the filter nor the sort looks at; undefined where that would not
  * save time.
  */
-function readingSortFields(execution: Execution, sort: CompiledSort): Execution | undefined {
+function readingSortFields(execution: Execution, { sort, wanted, skipped }: Page): Execution | undefined {
   const { view, filter } = execution
+  if (wanted - skipped > maxCompleted) return undefined
   if (!view.canScan || !view.canReadSync || execution.fields.isKnown) return undefined
   const fields = new FieldsRead(filter, sort, usesNone)
   return fields.isKnown ? { ...execution, fields } : undefined

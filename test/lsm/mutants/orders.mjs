@@ -84,5 +84,10 @@ export const orders = [
     'behind an abandoned walk matches are passed over twice',
     edit('docstore/indexes/read-by-index', '{ ...execution, unwanted: 0 }', 'execution'),
     'docstore/sort-by-id'
+  ),
+  mutant(
+    'entries of an index that may not match are passed over like matches',
+    edit('docstore/indexes/read-by-index', 'const passed = access.isExact ? ', 'const passed = access.isOrdered ? '),
+    'docstore/indexes-plan'
   )
 ]
