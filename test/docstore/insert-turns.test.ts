@@ -2,33 +2,18 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BulkWriteError, type Document, open } from '../../src/index.ts'
+import { turnsDuring } from '../support/loop-turns.ts'
 
 /** How often the loop turns during inserts if the clock advances 3 ms each time it is read. */
 async function turnsOf(documents: readonly Document[]): Promise<number> {
   const db = await open('unused', { store: 'memory' })
   // The first documents are checked one by one.
   await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: `first ${i}` })))
-  const { now } = performance
-  let time = now.call(performance)
-  let turns = 0
-  let isOver = false
-  const turn = (): void => {
-    turns++
-    if (!isOver) setImmediate(turn)
-  }
-  performance.now = () => {
-    time += 3
-    return time
-  }
-  try {
-    setImmediate(turn)
+  const turns = await turnsDuring(async () => {
     await db.insertMany(documents, { ordered: false }).catch((error: unknown) => {
       assert.instance(error, BulkWriteError)
     })
-  } finally {
-    isOver = true
-    performance.now = now
-  }
+  })
   await db.close()
   return turns
 }

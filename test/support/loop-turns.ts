@@ -1,5 +1,5 @@
-/** How often the event loop turns during a read, if the clock advances 3 ms each time it is read. */
-export async function turnsDuring(read: () => Promise<unknown>): Promise<number> {
+/** How often the event loop turns during a call, if the clock advances 3 ms each time it is read. */
+export async function turnsDuring(call: () => Promise<unknown>): Promise<number> {
   const { now } = performance
   let time = now.call(performance)
   let turns = 0
@@ -14,7 +14,7 @@ export async function turnsDuring(read: () => Promise<unknown>): Promise<number>
   }
   try {
     setImmediate(turn)
-    await read()
+    await call()
   } finally {
     isOver = true
     performance.now = now
