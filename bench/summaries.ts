@@ -44,7 +44,9 @@ const verified = field('user.verified')
 const country = field('place.country_code')
 const place = field('place')
 const created = field('created_at')
+const followers = field('user.followers_count')
 const far = Math.floor(count / 2)
+const deep = Math.floor(count / 10)
 /** In few texts. */
 const fragment = 'thst inger'
 
@@ -115,6 +117,23 @@ const questions: readonly Question[] = [
     sql: `SELECT id FROM tweets WHERE ${lang} = 'es' ORDER BY id LIMIT 20 OFFSET ${Math.floor(far / 10)}`
   },
   {
+    title: `20 of a language, newest first, behind ${deep.toLocaleString('en')}`,
+    ask: async (db, hint) => {
+      const page = { ...hint, sort: { created_at: -1 }, skip: deep, limit: 20 } as const
+      return (await db.find({ lang: 'en' }, page).toArray()).map((tweet) => [tweet.created_at])
+    },
+    sql: `SELECT ${created} FROM tweets WHERE ${lang} = 'en' ORDER BY ${created} DESC LIMIT 20 OFFSET ${deep}`
+  },
+  {
+    title: `20 by followers, most first, behind ${deep.toLocaleString('en')}`,
+    ask: async (db, hint) => {
+      const page = { ...hint, sort: { 'user.followers_count': -1 }, skip: deep, limit: 20 } as const
+      const found = (await db.find({}, page).toArray()) as unknown as { user: { followers_count: number } }[]
+      return found.map(({ user }) => [user.followers_count])
+    },
+    sql: `SELECT ${followers} FROM tweets ORDER BY ${followers} DESC LIMIT 20 OFFSET ${deep}`
+  },
+  {
     title: 'which paths, of which types, in how many',
     ask: (db, hint) => pathsOf(db, {}, hint)
   },
@@ -133,7 +152,7 @@ const questions: readonly Question[] = [
       const friends = { $multiply: ['$user.friends_count', 100] }
       return [[await db.countDocuments({ $expr: { $gt: ['$user.followers_count', friends] } }, hint)]]
     },
-    sql: `SELECT count(*) FROM tweets WHERE ${field('user.followers_count')} > 100 * ${field('user.friends_count')}`
+    sql: `SELECT count(*) FROM tweets WHERE ${followers} > 100 * ${field('user.friends_count')}`
   },
   {
     title: 'at most 20 texts with a fragment that few have',
@@ -148,7 +167,15 @@ const questions: readonly Question[] = [
     sql: `SELECT ${field('text')} AS text FROM tweets ORDER BY text LIMIT 20`
   }
 ]
-const indexes = [place, `${lang}, ${verified}`, `${verified}, ${city}`, city, `${lang}, ${country}`]
+const indexes = [
+  place,
+  `${lang}, ${verified}`,
+  `${verified}, ${city}`,
+  city,
+  `${lang}, ${country}`,
+  `${lang}, ${created}`,
+  followers
+]
 
 const directory = mkdtempSync(join(tmpdir(), 'petaldb-summaries-'))
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
