@@ -187,7 +187,10 @@ export class Engine implements Moment {
     await this.#background.whenFlushed()
   }
 
-  /** Merges everything in [start, end] into one level and drops entries that nobody can see. */
+  /**
+   * Merges everything in [start, end] into one level, drops entries that nobody can see, and removes files that nobody
+   * reads.
+   */
   async compactRange(start: Uint8Array, end: Uint8Array): Promise<void> {
     await this.flush()
     let isDone = false
@@ -196,6 +199,8 @@ export class Engine implements Moment {
       isDone = true
       return mergeOfRange(this.version, start, end)
     })
+    // Whoever compacts may need the room.
+    await this.#garbage.finish()
   }
 
   /**
