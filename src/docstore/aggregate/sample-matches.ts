@@ -8,8 +8,9 @@ import type { PairExpression } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
 import { type Execution, pauseIfDue } from '../read/execution.ts'
 import { type CompiledFind, matchesOf } from '../read/find.ts'
+import { evaluateOn, forEachSegment, readSome } from '../read/segment-reads.ts'
 import { forEachStep, type Waiting } from '../read/steps.ts'
-import { canEvaluateSegments, evaluateOn, forEachSegment, readSome } from '../read/value-reads.ts'
+import { canEvaluateSegments } from '../read/value-reads.ts'
 
 /** Reading one document takes about as long as passing over this many in a scan. */
 const scannedPerRead = 20

@@ -13,17 +13,9 @@ import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { Match } from '../read/confirmer.ts'
 import type { Execution } from '../read/execution.ts'
 import { type CompiledFind, matchesOf } from '../read/find.ts'
+import { evaluateOn, forEachSegment, readAll } from '../read/segment-reads.ts'
 import { forEachStep, type Waiting } from '../read/steps.ts'
-import {
-  boundsOfValues,
-  evaluateCounts,
-  evaluateOn,
-  firstCertain,
-  forEachSegment,
-  knownValues,
-  readAll,
-  readFirst
-} from '../read/value-reads.ts'
+import { boundsOfValues, evaluateCounts, firstCertain, knownValues, readFirst } from '../read/value-reads.ts'
 
 /** Returns the tally of all matches. REQUIRES: no skip and no limit */
 export function* tallyGroups(execution: Execution, find: CompiledFind, read: TallyRead): Waiting<Tally> {

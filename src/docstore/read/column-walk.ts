@@ -15,13 +15,13 @@ import { SortBounds } from '../../query/sort-bounds.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ColumnOrder } from '../../sharded-bloom/ranges/column-order.ts'
 import type { Candidates } from './candidates.ts'
-import { confirm } from './confirm.ts'
-import { Confirmer, type Match } from './confirmer.ts'
+import type { Match } from './confirmer.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import { type OrderedSegment, type OrderSurvey, surveyOrder } from './order-survey.ts'
 import { passOver } from './pass-over.ts'
+import { evaluateOn, readSome } from './segment-reads.ts'
 import { compareToType, compareToValue, endOfValue, valueOfEnd } from './sort-value.ts'
-import { forEachStep, type Waiting, wait } from './steps.ts'
+import { type Waiting, wait } from './steps.ts'
 
 /**
  * Documents that must be read in any case, whatever the columns say, are read separately if they are a smaller share
@@ -141,9 +141,8 @@ class ColumnWalk {
   *#count(expression: PairExpression, areCertainFree: boolean): Waiting<number> {
     let count = 0
     for (const { number } of this.#survey.segments) {
-      const { upperCount, lowerCount } = yield* wait(this.#execution.view.index.evaluate(number, expression, 0))
+      const { upperCount, lowerCount } = yield* evaluateOn(this.#execution, number, expression, 0)
       count += areCertainFree ? upperCount - lowerCount : upperCount
-      yield* pauseIfDue(this.#execution)
     }
     return count
   }
@@ -269,23 +268,16 @@ class ColumnWalk {
    */
   *#read({ number }: OrderedSegment, expression: PairExpression, isTie: boolean): Waiting<boolean> {
     const execution = this.#execution
-    const { view, filter, meter } = execution
     const { start } = this.#survey
-    const found = yield* wait(view.index.evaluate(number, expression))
-    meter.countSegment(found)
+    const found = yield* evaluateOn(execution, number, expression)
+    execution.meter.countSegment(found)
     const candidates = this.#unseen(found, isTie ? this.#wanted : Number.POSITIVE_INFINITY)
     if (this.#seen.size > this.#maxReads + maxShareRead * this.#survey.candidates) return false
     if (candidates.count > 0) this.#segments.add(number)
-    const confirmer = new Confirmer(filter, meter, Number.POSITIVE_INFINITY)
-    const range = { from: found.firstOrdinal, to: found.endOrdinal, reverse: false }
-    const push = (slice: readonly Match[]): void => {
-      for (const match of slice) {
-        if (start?.isBefore(match.document)) continue
-        this.#first.push(match.document, match, match.characters, match.ordinal)
-      }
-    }
-    yield* forEachStep(confirm(execution, confirmer, candidates, range), push)
-    push(confirmer.take())
+    yield* readSome(execution, candidates, found, (match) => {
+      if (start?.isBefore(match.document)) return
+      this.#first.push(match.document, match, match.characters, match.ordinal)
+    })
     yield* pauseIfDue(execution)
     return true
   }

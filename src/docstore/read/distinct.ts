@@ -10,17 +10,10 @@ import type { Match } from './confirmer.ts'
 import { DistinctValues, distinctPath } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
 import { compileAndOpen, compileFind, matchesOf, readToEnd, resultWithoutCollection } from './find.ts'
+import { evaluateOn, forEachSegment, readAll } from './segment-reads.ts'
 import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting } from './steps.ts'
-import {
-  boundsOfValues,
-  evaluateCounts,
-  evaluateOn,
-  forEachSegment,
-  knownValues,
-  readAll,
-  readFirst
-} from './value-reads.ts'
+import { boundsOfValues, evaluateCounts, knownValues, readFirst } from './value-reads.ts'
 
 /** @throws PetalError BadValue for an invalid path, and as find() */
 export async function findDistinct(

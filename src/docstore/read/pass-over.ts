@@ -6,13 +6,11 @@
  */
 import { and, not, or, type PairExpression } from '../../model/pairs.ts'
 import type { CompiledSort } from '../../query/sort.ts'
-import { uncertainCandidates } from './candidates.ts'
-import { confirm } from './confirm.ts'
-import { Confirmer, type Match } from './confirmer.ts'
-import { type Execution, pauseIfDue } from './execution.ts'
+import type { Execution } from './execution.ts'
 import type { OrderedSegment, OrderStart, OrderSurvey } from './order-survey.ts'
+import { evaluateOn, readAll } from './segment-reads.ts'
 import { compareToValue, valueOfEnd } from './sort-value.ts'
-import { forEachStep, type Waiting, wait } from './steps.ts'
+import { type Waiting, wait } from './steps.ts'
 
 /** Reading fewer documents takes less time than counting them. */
 const minPassed = { least: 256, perSegment: 64 }
@@ -99,8 +97,7 @@ function* countCandidates(
 ): Waiting<number> {
   let count = 0
   for (const { number } of segments) {
-    count += (yield* wait(execution.view.index.evaluate(number, expression, 0))).upperCount
-    yield* pauseIfDue(execution)
+    count += (yield* evaluateOn(execution, number, expression, 0)).upperCount
   }
   return count
 }
@@ -113,41 +110,33 @@ function* countMatchesBefore(
   start: OrderStart,
   skipped: number
 ): Waiting<number | undefined> {
-  const { view, filter, meter } = execution
   // What may match, but does not certainly.
   const uncertain = and([expression, not(expression)])
   let count = 0
   let examined = 0
-  const add = (slice: readonly Match[]): void => {
-    for (const { document } of slice) if (start.isBefore(document)) count++
-  }
   for (const { number } of segments) {
-    const { lowerCount, upperCount } = yield* wait(view.index.evaluate(number, expression, 0))
+    const { lowerCount, upperCount } = yield* evaluateOn(execution, number, expression, 0)
     count += lowerCount
-    yield* pauseIfDue(execution)
     if (lowerCount === upperCount) continue
     examined += upperCount - lowerCount
     if (examined > maxUncertain.least + maxUncertain.share * skipped) return undefined
-    const found = yield* wait(view.index.evaluate(number, uncertain))
-    meter.countSegment(found)
-    const confirmer = new Confirmer(filter, meter, Number.POSITIVE_INFINITY)
-    const range = { from: found.firstOrdinal, to: found.endOrdinal, reverse: false }
-    yield* forEachStep(confirm(execution, confirmer, uncertainCandidates(found), range), add)
-    add(confirmer.take())
+    const found = yield* evaluateOn(execution, number, uncertain)
+    execution.meter.countSegment(found)
+    yield* readAll(execution, found, ({ document }) => {
+      if (start.isBefore(document)) count++
+    })
   }
   return count
 }
 
 /** @param before what comes before the start */
 function* surveyRest(execution: Execution, rest: OrderSurvey, before: PairExpression): Waiting<OrderSurvey> {
-  const { index } = execution.view
   const segments: OrderedSegment[] = []
   let candidates = 0
   for (const segment of rest.segments) {
-    const { upperCount } = yield* wait(index.evaluate(segment.number, rest.filter, 0))
-    yield* pauseIfDue(execution)
+    const { upperCount } = yield* evaluateOn(execution, segment.number, rest.filter, 0)
     if (upperCount === 0) continue
-    const passed = (yield* wait(index.evaluate(segment.number, before, 0))).upperCount
+    const passed = (yield* evaluateOn(execution, segment.number, before, 0)).upperCount
     segments.push({ ...segment, candidates: upperCount, passed })
     candidates += upperCount
   }

@@ -20,18 +20,10 @@ import {
   resultWithoutCollection
 } from './find.ts'
 import { PathCounts, type PathSummary } from './path-counts.ts'
+import { evaluateOn, forEachSegment, readAll, readSome } from './segment-reads.ts'
 import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting, wait } from './steps.ts'
-import {
-  canEvaluateSegments,
-  evaluateCounts,
-  evaluateOn,
-  forEachSegment,
-  readAll,
-  readFirst,
-  readSome,
-  termsOf
-} from './value-reads.ts'
+import { canEvaluateSegments, evaluateCounts, readFirst, termsOf } from './value-reads.ts'
 
 /** Something that a document may have on a path: any value, or a value of a type. */
 type Fact = TypePair | Extract<Pair, { readonly kind: 'exists' }>

@@ -5,12 +5,12 @@
 import type { PairExpression, ValuePair } from '../../model/pairs.ts'
 import { ValueBounds } from '../../query/value-bounds.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
-import { allCandidates, type Candidates, certainCandidate } from './candidates.ts'
-import { confirm } from './confirm.ts'
-import { Confirmer, type Match } from './confirmer.ts'
-import { type Execution, pauseIfDue } from './execution.ts'
+import { certainCandidate } from './candidates.ts'
+import type { Match } from './confirmer.ts'
+import type { Execution } from './execution.ts'
 import type { CompiledFind } from './find.ts'
-import { forEachStep, type Waiting, wait } from './steps.ts'
+import { evaluateOn, readSome } from './segment-reads.ts'
+import { type Waiting, wait } from './steps.ts'
 
 /** With fewer certain matches than this, a segment's matches are read. */
 const minMatches = 64
@@ -33,27 +33,6 @@ export function canEvaluateSegments({ plan, declared }: Execution, { hint }: Com
   return termsOf(plan.bounds) <= maxTerms
 }
 
-/** Visits each segment that may have matches, with its candidates. REQUIRES: not a plan by `_id`s */
-export function* forEachSegment(
-  execution: Execution,
-  filter: PairExpression,
-  visit: (segment: number, matches: SegmentCandidates) => Waiting<void>
-): Waiting<void> {
-  const { meter } = execution
-  const { index } = execution.view
-  meter.segments += index.segmentCount
-  for (let i = 0; i < index.segmentCount; i++) {
-    const skipped = index.skip?.(i, filter, 1) ?? 0
-    meter.segmentsPruned += skipped
-    i += skipped
-    if (i === index.segmentCount) break
-    const matches = yield* wait(index.evaluate(i, filter, 0))
-    meter.countSegment(matches)
-    yield* pauseIfDue(execution)
-    if (matches.upperCount > 0) yield* visit(i, matches)
-  }
-}
-
 /** Returns the values that the segment knows exactly; none if it has so few matches that they are read instead. */
 export function* knownValues(
   { view }: Execution,
@@ -66,18 +45,6 @@ export function* knownValues(
   return values.filter((value) => bounds.proves(value))
 }
 
-/** Evaluates an expression on a segment. @param listed see IndexView.evaluate() */
-export function* evaluateOn(
-  execution: Execution,
-  segment: number,
-  expression: PairExpression,
-  listed?: number
-): Waiting<SegmentCandidates> {
-  const found = yield* wait(execution.view.index.evaluate(segment, expression, listed))
-  yield* pauseIfDue(execution)
-  return found
-}
-
 /** Like evaluateOn(), but only for the counts and the first certain document. */
 export function evaluateCounts(
   execution: Execution,
@@ -85,15 +52,6 @@ export function evaluateCounts(
   expression: PairExpression
 ): Waiting<SegmentCandidates> {
   return evaluateOn(execution, segment, expression, 1)
-}
-
-/** Confirms and visits the candidates of a segment. */
-export function* readAll(
-  execution: Execution,
-  segment: SegmentCandidates,
-  visit: (match: Match) => void
-): Waiting<void> {
-  yield* readSome(execution, allCandidates(segment, false), segment, visit)
 }
 
 /** Visits the first certain candidate. REQUIRES: there is one */
@@ -110,22 +68,6 @@ export function firstCertain(segment: SegmentCandidates): number {
   let first = 0
   while (!segment.isCertain(first)) first++
   return segment.ordinal(first)
-}
-
-/** Confirms and visits some candidates of a segment. */
-export function* readSome(
-  execution: Execution,
-  candidates: Candidates,
-  { firstOrdinal, endOrdinal }: SegmentCandidates,
-  visit: (match: Match) => void
-): Waiting<void> {
-  const confirmer = new Confirmer(execution.filter, execution.meter, Number.POSITIVE_INFINITY)
-  const range = { from: firstOrdinal, to: endOrdinal, reverse: false }
-  const visitAll = (slice: readonly Match[]): void => {
-    for (const match of slice) visit(match)
-  }
-  yield* forEachStep(confirm(execution, confirmer, candidates, range), visitAll)
-  visitAll(confirmer.take())
 }
 
 /** Counts the terms of an expression; for more than `maxTerms`, returns some larger number. */
