@@ -29,7 +29,8 @@ const threads = {
   worker: source('lsm/compaction/worker.ts'),
   'json-extractor': source('lsm/value/json-extractor.ts'),
   'pair-extractor': source('docstore/store/pair-extractor.ts'),
-  'build-thread': source('docstore/threads/build-thread.ts')
+  'build-thread': source('docstore/threads/build-thread.ts'),
+  'scan-thread': source('docstore/threads/scan-thread.ts')
 }
 
 const typescript = {

@@ -31,7 +31,8 @@ const threads = [
   'src/lsm/compaction/worker.ts',
   'src/lsm/value/json-extractor.ts',
   'src/docstore/store/pair-extractor.ts',
-  'src/docstore/threads/build-thread.ts'
+  'src/docstore/threads/build-thread.ts',
+  'src/docstore/threads/scan-thread.ts'
 ]
 
 const common = {

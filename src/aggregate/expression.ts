@@ -35,6 +35,8 @@ interface ToPrepare {
 export class Expressions {
   /** Variables of the option `let` and of `$lookup`; read at each evaluation. */
   readonly variables: Document
+  /** Values that are the same for all documents, by name. */
+  readonly constants: Document
   readonly order: StringOrder | undefined
   readonly #names: Set<string>
   /** Variables whose values do not change any more. */
@@ -43,12 +45,24 @@ export class Expressions {
   #now: Date | undefined
   #loading: Promise<void> | undefined
 
-  /** @param constants values available as `$$name` @param order of strings, for a collation */
-  constructor(constants: Document = {}, order?: StringOrder) {
+  /**
+   * @param constants values available as `$$name`
+   * @param order of strings, for a collation
+   * @param now the value of `$$NOW`; by default the time of its first use
+   */
+  constructor(constants: Document = {}, order?: StringOrder, now?: Date) {
     this.order = order
+    this.constants = constants
+    this.#now = now
     this.variables = { ...constants }
     this.#names = new Set(Object.keys(constants))
     this.#constants = new Map(Object.entries(constants))
+  }
+
+  /** The value of `$$NOW`. */
+  get now(): Date {
+    this.#now ??= new Date()
+    return this.#now
   }
 
   get needsLoading(): boolean {
@@ -161,10 +175,7 @@ export class Expressions {
       case 'DESCEND':
         return () => `$$${name}`
       case 'NOW':
-        return () => {
-          this.#now ??= new Date()
-          return this.#now
-        }
+        return () => this.now
     }
     if (!names.has(name)) throw stageError('FailedToParse', place, `there is no variable $$${name}`)
     return () => this.variables[name]

@@ -14,7 +14,7 @@ import { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import { IndexStore } from './indexes/index-store.ts'
 import { OpenCollection } from './open-collection.ts'
 import { assertIndexFor, checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
-import { autoRebuildOptions, documentCacheBytes, ttlIntervalSeconds } from './opening-options.ts'
+import { autoRebuildOptions, documentCacheBytes, scanThreads, ttlIntervalSeconds } from './opening-options.ts'
 import { assertBoolean, isOptions } from './option-checks.ts'
 import type { CollectionOptions, IndexOptions, OpenOptions } from './options.ts'
 import type { Catalog } from './store/catalog.ts'
@@ -36,6 +36,7 @@ export function checkOptions(options: OpenOptions): IndexOptions {
   autoRebuildOptions(options.autoRebuild)
   checkIds(options.ids ?? 'table')
   documentCacheBytes(options.documentCacheBytes)
+  scanThreads(options.scanThreads)
   ttlIntervalSeconds(options.ttlIntervalSeconds)
   const { lsm } = options
   if (lsm !== undefined && !isOptions(lsm)) throw invalidOption('lsm', 'an object', lsm)
@@ -52,6 +53,7 @@ export class CollectionOpener {
   readonly #isReadOnly: boolean
   readonly #sync: boolean
   readonly #cacheBudget: DocumentCacheBudget
+  readonly #scanThreads: number
   readonly #index: IndexOptions
   readonly #autoRebuild: OpenOptions['autoRebuild']
   readonly #ttlIntervalSeconds: number
@@ -69,6 +71,7 @@ export class CollectionOpener {
     this.#isReadOnly = options.readOnly === true
     this.#sync = options.sync === true
     this.#cacheBudget = new DocumentCacheBudget(documentCacheBytes(options.documentCacheBytes))
+    this.#scanThreads = scanThreads(options.scanThreads)
     this.#index = index
     this.#autoRebuild = options.autoRebuild
     this.#ttlIntervalSeconds = ttlIntervalSeconds(options.ttlIntervalSeconds)
@@ -185,6 +188,7 @@ export class CollectionOpener {
       filters: this.#opened.filters,
       ids,
       // The cache identifies documents by ordinals, which must never be reused.
+      scanThreads: this.#scanThreads,
       cacheBudget: ids === undefined ? this.#cacheBudget : new DocumentCacheBudget(0)
     }
     return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)

@@ -2,9 +2,11 @@
 import { invalidOption } from '../model/invalid-option.ts'
 import { knownReversible } from './ids/ids-option.ts'
 import { assertKnownWithin } from './known-options.ts'
-import { isOptions, wholeNumber } from './option-checks.ts'
+import { assertWholeNumber, isOptions, wholeNumber } from './option-checks.ts'
 import { type AutoRebuildOptions, knownAutoRebuild, knownIndexOptions, type OpenOptions } from './options.ts'
 import { knownLsmTuning, knownValueOptions } from './store/lsm-tuning.ts'
+import { defaultScanThreads } from './threads/default-threads.ts'
+import { maxThreads } from './threads/threads-option.ts'
 
 /** @throws PetalError BadValue for an unknown option within `ids`, `index`, `autoRebuild` or `lsm` */
 export function assertKnownInside(call: string, { ids, index, autoRebuild, lsm }: OpenOptions): void {
@@ -18,6 +20,13 @@ export function assertKnownInside(call: string, { ids, index, autoRebuild, lsm }
 /** @throws PetalError BadValue */
 export function documentCacheBytes(option: OpenOptions['documentCacheBytes']): number {
   return wholeNumber('documentCacheBytes', option, 64 * 1024 * 1024)
+}
+
+/** @throws PetalError BadValue */
+export function scanThreads(option: OpenOptions['scanThreads']): number {
+  if (option === undefined) return defaultScanThreads()
+  assertWholeNumber('scanThreads', option, 0, maxThreads)
+  return option
 }
 
 /** Returns undefined where automatic rebuilds are turned off. @throws PetalError InvalidOptions */

@@ -122,6 +122,12 @@ export interface OpenOptions {
    */
   readonly documentCacheBytes?: number
   /**
+   * Most worker threads that a read of many documents without help from an index may use besides this thread; 0 for none.
+   * A read takes none before it has thousands of documents behind it and more than a hundred thousand to come. Only the LSM store has
+   * them. Default: one less than the number of processors, at most 3, and one per GiB of memory.
+   */
+  readonly scanThreads?: number
+  /**
    * Index of the collections. A collection with an index of another kind gets the new one built when it is opened.
    * Without a kind, existing collections keep theirs and new ones are `'sharded'`.
    */
@@ -147,6 +153,7 @@ export const knownOpenOptions = {
   sync: true,
   signal: true,
   documentCacheBytes: true,
+  scanThreads: true,
   index: true,
   autoRebuild: true,
   ttlIntervalSeconds: true

@@ -55,6 +55,7 @@ export const manifest = {
     readText: true,
     rebuildFilters: true,
     scanBytes: true,
+    shareView: true,
     verify: true,
     write: true
   }

@@ -9,6 +9,7 @@ import { captureState } from './engine/capture.ts'
 import type { Ingest } from './engine/ingest.ts'
 import { readInto, readText } from './engine/point-reads.ts'
 import { readProperty } from './engine/properties.ts'
+import { type SharedView, shareView } from './engine/share-view.ts'
 import type { Moment } from './engine/snapshots.ts'
 import { notSupported } from './errors.ts'
 import { nodeFileSystem } from './fs/node-file-system.ts'
@@ -106,6 +107,18 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     assertOptions('scanBytes', options)
     const fillCache = fillsCache(options, this._engine.options.cacheSize)
     return new ByteScan(this, this._view(options), { ...options, fillCache })
+  }
+
+  /**
+   * Lets another thread scan the keys from ≤ k < to, now or as of the snapshot, with a ThreadView. The store is not
+   * closed before the view is released.
+   * @returns undefined on a file system that threads do not share
+   * @throws LEVEL_DATABASE_NOT_OPEN
+   */
+  shareView(from: Uint8Array, to: Uint8Array, snapshot?: AbstractSnapshot): SharedView | undefined {
+    const at = this._momentOf({ snapshot })
+    if (!this._engine.fileSystem.isShared) return undefined
+    return shareView(this._engine, { start: from, end: to }, at)
   }
 
   /**

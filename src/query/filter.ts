@@ -38,6 +38,8 @@ export interface CompiledFilter {
   readonly constraints: () => Constraints
   /** Parts of the filter that pairs cannot narrow, for explain(): `$where`, `$mod at a.b`. */
   readonly unbounded: readonly string[]
+  /** A copy of the filter, which can be compiled again; must not be changed. Undefined if it was not compiled from one. */
+  readonly source: Document | undefined
 }
 
 /**
@@ -49,7 +51,8 @@ export interface CompiledFilter {
  * filter.matches({ lang: 'en', user: { followers: 2500 } }) // true
  */
 export function compileFilter(filter: unknown, options: FilterOptions = {}): CompiledFilter {
-  return compileNormalForm(normalForm(filter, options))
+  const source = sanitizeFilter(filter)
+  return new ParsedFilter(mergeEqualities(parseCopy(source, options)), source)
 }
 
 /** Compiles a parsed filter, or one made without parsing. REQUIRES: its values are never changed. */
@@ -69,7 +72,11 @@ export function narrowedBy(filter: unknown, options: FilterOptions = {}): (other
 
 /** Parses a copy of the filter. @throws as compileFilter() does */
 export function normalForm(filter: unknown, options: FilterOptions = {}): Filter {
-  return parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' })
+  return parseCopy(sanitizeFilter(filter), options)
+}
+
+function parseCopy(filter: Document, options: FilterOptions): Filter {
+  return parseFilter(filter, { options, isTopLevel: true, path: '' })
 }
 
 /** Compiles each part on demand: a read that finds no candidate never needs the matcher. */
@@ -81,9 +88,11 @@ class ParsedFilter implements CompiledFilter {
   #byteTest: (() => ByteTest) | null | undefined
   readonly bounds: PairExpression
   readonly ids: readonly unknown[] | undefined
+  readonly source: Document | undefined
 
-  constructor(filter: Filter) {
+  constructor(filter: Filter, source?: Document) {
     this.#filter = filter
+    this.source = source
     this.bounds = boundsOf(filter)
     this.ids = idsOf(filter)
   }

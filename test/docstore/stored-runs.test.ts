@@ -42,6 +42,7 @@ async function readAll(location: string | Store): Promise<{ seen: Seen[]; areInP
     sync: false,
     readOnly: true,
     filters: undefined,
+    scanThreads: 0,
     cacheBudget: new DocumentCacheBudget(0)
   })
   const seen: Seen[] = []

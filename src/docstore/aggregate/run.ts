@@ -61,12 +61,16 @@ export class AggregationRun implements CursorRun {
     const { signal, maxTimeMS, hint, collation } = options
     const leading = pipeline.read && {
       stages: pipeline.read,
-      find: compileRead(pipeline.read, {
-        ...(signal && { signal }),
-        ...(maxTimeMS !== undefined && { maxTimeMS }),
-        ...(hint !== undefined && { hint }),
-        ...(collation !== undefined && { collation })
-      })
+      find: compileRead(
+        pipeline.read,
+        {
+          ...(signal && { signal }),
+          ...(maxTimeMS !== undefined && { maxTimeMS }),
+          ...(hint !== undefined && { hint }),
+          ...(collation !== undefined && { collation })
+        },
+        expressions
+      )
     }
     const first = collection && leading && { collection, ...leading }
     const { sources, read } = captureSources(first, foreign, expressions, this.control)

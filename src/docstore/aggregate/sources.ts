@@ -82,8 +82,11 @@ export class Sources {
   }
 }
 
-/** @throws PetalError for invalid options */
-export function compileRead(read: LeadingRead, options: FindOptions): CompiledFind {
+/**
+ * @param expressions those of the read's filter
+ * @throws PetalError for invalid options
+ */
+export function compileRead(read: LeadingRead, options: FindOptions, expressions?: Expressions): CompiledFind {
   const { filter, compiledFilter, sort, skip, limit, projection, count } = read
   const findOptions = {
     ...options,
@@ -94,7 +97,11 @@ export function compileRead(read: LeadingRead, options: FindOptions): CompiledFi
     ...(limit <= Number.MAX_SAFE_INTEGER && { limit }),
     ...(projection !== undefined && { projection })
   }
-  return compileFind(filter, findOptions, compiledFilter)
+  return compileFind(
+    filter,
+    findOptions,
+    compiledFilter && { filter: compiledFilter, ...(expressions && { expressions }) }
+  )
 }
 
 /**

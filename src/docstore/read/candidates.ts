@@ -20,11 +20,15 @@ export function allCandidates(segment: SegmentCandidates, reverse: boolean): Can
 
 /** Returns the candidates without the `first` ones. */
 export function skipFirst(candidates: Candidates, first: number): Candidates {
-  if (first === 0) return candidates
+  return first === 0 ? candidates : slice(candidates, first, candidates.count)
+}
+
+/** Returns the candidates from ≤ i < to. */
+export function slice(candidates: Candidates, from: number, to: number): Candidates {
   return {
-    count: candidates.count - first,
-    ordinal: (i) => candidates.ordinal(first + i),
-    isCertain: (i) => candidates.isCertain(first + i)
+    count: to - from,
+    ordinal: (i) => candidates.ordinal(from + i),
+    isCertain: (i) => candidates.isCertain(from + i)
   }
 }
 
@@ -48,10 +52,10 @@ export function uncertainCandidates(segment: SegmentCandidates): Candidates {
 
 /** A single, certain candidate. */
 export function certainCandidate(ordinal: number): Candidates {
-  return { count: 1, ordinal: () => ordinal, isCertain: () => true }
+  return candidatesOfOrdinals([ordinal], true)
 }
 
-/** Candidates of which none is certain. */
-export function candidatesOfOrdinals(ordinals: readonly number[]): Candidates {
-  return { count: ordinals.length, ordinal: (i) => ordinals[i]!, isCertain: () => false }
+/** @param areCertain all of them, or none */
+export function candidatesOfOrdinals(ordinals: ArrayLike<number>, areCertain = false): Candidates {
+  return { count: ordinals.length, ordinal: (i) => ordinals[i]!, isCertain: () => areCertain }
 }

@@ -3,12 +3,10 @@
  *
  * Documents in the decoded-document cache are taken from there; only the others are read from the store.
  */
-import type { ByteBlock } from '../../query/byte-prefilter.ts'
 import { type Candidates, skipFirst } from './candidates.ts'
+import { confirmByScan, type OrdinalRange, offerCached } from './confirm-by-scan.ts'
 import type { Confirmer, Match } from './confirmer.ts'
-import type { DocumentScan } from './document-scan.ts'
-import { type Execution, isClockCheckDue, isYieldDue, pauseIfDue, yieldSlice } from './execution.ts'
-import type { ReadView } from './read-view.ts'
+import { type Execution, isClockCheckDue, isYieldDue, yieldSlice } from './execution.ts'
 import { type Steps, wait } from './steps.ts'
 
 /**
@@ -23,18 +21,6 @@ const minDenseCandidates = 128
 const sampledCandidates = 256
 const keysPerAsyncRead = 100
 
-/**
- * Reopen a scan instead of advancing it over more ordinals than this: reopening costs about as much as passing that
- * many records.
- */
-const farOrdinals = 512
-
-export interface OrdinalRange {
-  readonly from: number
-  readonly to: number
-  readonly reverse: boolean
-}
-
 /** Leaves the last, incomplete slice in the confirmer, to be filled from the next segment. */
 export function confirm(
   execution: Execution,
@@ -42,10 +28,18 @@ export function confirm(
   candidates: Candidates,
   range: OrdinalRange
 ): Steps<Match[]> {
-  const fraction = execution.view.canScan ? denseFraction.scanned : denseFraction.iterated
-  return candidates.count >= (range.to - range.from) * fraction
+  return isDense(execution, candidates, range)
     ? confirmDense(execution, confirmer, candidates, range)
     : confirmByKey(execution, confirmer, candidates)
+}
+
+/** Whether reading the range is faster than reading the candidates by key. */
+export function isDense(
+  { view }: Pick<Execution, 'view'>,
+  candidates: Candidates,
+  { from, to }: OrdinalRange
+): boolean {
+  return candidates.count >= (to - from) * (view.canScan ? denseFraction.scanned : denseFraction.iterated)
 }
 
 /** A few candidates are read by key: as long as they are all it takes, by what is known of those before. */
@@ -132,81 +126,6 @@ function* confirmByRange(
   } finally {
     execution.view.closeReader(reader)
   }
-}
-
-/** Like confirmByRange(), but decodes a record only if its bytes may match. */
-function* confirmByScan(
-  execution: Execution,
-  confirmer: Confirmer,
-  candidates: Candidates,
-  range: OrdinalRange
-): Steps<Match[]> {
-  const { view } = execution
-  const { count } = candidates
-  const direction = range.reverse ? -1 : 1
-  const mayHold = (block: ByteBlock): boolean => confirmer.byteTest.mayHold(block)
-  let scan: DocumentScan | undefined
-  let at = 0
-  /** The candidate last found missing from the cache. */
-  let missed = -1
-  let isRuledOut = false
-  view.cache.beginLookups()
-  try {
-    while (at < count && !confirmer.isDone) {
-      const wanted = candidates.ordinal(at)
-      let isPassing = false
-      // Where bytes can rule records out, they are tested before the cache: most records can then be skipped with their
-      // block.
-      const isLookedForFirst = missed !== at && (candidates.isCertain(at) || !confirmer.hasByteTest)
-      if (isLookedForFirst && offerCached(view, confirmer, wanted, candidates.isCertain(at))) {
-        at++
-      } else {
-        if (isLookedForFirst) missed = at
-        if (scan === undefined || (wanted - scan.ordinal) * direction > farOrdinals) {
-          if (scan !== undefined) view.closeReader(scan)
-          scan = view.scan(range.reverse ? { ...range, to: wanted + 1 } : { ...range, from: wanted })!
-          while (scan.prepareSome()) yield* pauseIfDue(execution)
-          view.cache.beginLookups()
-        }
-        // Skips the rest of a block without a match once its first candidate is ruled out. Not when scanning backwards.
-        isPassing = isRuledOut && !range.reverse && scan.block !== undefined && !mayHold(scan.block)
-        const isThere = isPassing ? scan.skipBlocks(mayHold) : scan.next()
-        const { ordinal } = scan
-        const before = at
-        while (at < count && (!isThere || (candidates.ordinal(at) - ordinal) * direction < 0)) at++
-        if (isPassing) confirmer.noteRuledOut(at - before)
-        if (at === count) return
-        isRuledOut = false
-        if (candidates.ordinal(at) === ordinal) {
-          const isCertain = candidates.isCertain(at)
-          isRuledOut = !confirmer.mayMatch(scan, isCertain)
-          if (!isRuledOut && (missed === at || !offerCached(view, confirmer, ordinal, isCertain))) {
-            confirmer.offerScanned(scan, isCertain, view, execution.fields)
-          }
-          at++
-        }
-      }
-      if (!isClockCheckDue(execution, confirmer) && !isPassing) continue
-      if (!isYieldDue(execution, confirmer)) continue
-      yield* yieldSlice(execution, confirmer)
-      view.cache.beginLookups()
-    }
-  } finally {
-    if (scan !== undefined) view.closeReader(scan)
-  }
-}
-
-/**
- * Offers a cached document to the confirmer; false if it is not cached. Copy plans need no check here: apart from
- * functions in the filter, after which the confirmer checks them, no code of the caller runs between two yields to the
- * event loop.
- * REQUIRES: beginLookups() since the last yield to the event loop
- */
-function offerCached(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {
-  const kept = view.cache.lookUp(ordinal)
-  if (kept === undefined) return false
-  confirmer.offerCached(ordinal, kept, isCertain, view)
-  return true
 }
 
 /** For a read that is no longer awaited: the reader has seen, or will see, its error. */

@@ -67,8 +67,13 @@ export class Confirmer {
   /** Skips certain matches that are not wanted, without reading them. */
   skipCertain(count: number): void {
     this.#meter.passed += count
-    this.#remaining -= count
-    this.#found += count
+    this.count(count)
+  }
+
+  /** Counts certain matches that are not read. */
+  count(matches: number): void {
+    this.#remaining -= matches
+    this.#found += matches
   }
 
   /** Number of matches so far, including skipped ones. */
@@ -87,8 +92,17 @@ export class Confirmer {
 
   /** About how many candidates it takes to find all matches still wanted; as many as these while none was examined. */
   get expectedCandidates(): number {
-    const examined = this.#meter.documentsFetched - this.#examinedBefore
-    return this.#remaining * Math.max(1, examined / Math.max(1, this.#matched))
+    return this.#remaining * Math.max(1, this.examined / Math.max(1, this.#matched))
+  }
+
+  /** Number of candidates read so far. */
+  get examined(): number {
+    return this.#meter.documentsFetched - this.#examinedBefore
+  }
+
+  /** The fraction of them that match. */
+  get matchShare(): number {
+    return this.#matched / Math.max(1, this.examined)
   }
 
   get isSliceFull(): boolean {
@@ -123,7 +137,12 @@ export class Confirmer {
    * Like offer(), for the record that a scan is at, of which only the fields that the read looks at are decoded. REQUIRES:
    * mayMatch(), or that it is certain
    */
-  offerScanned(scan: DocumentScan, isCertain: boolean, view: ReadView, fields: FieldsRead): void {
+  offerScanned(
+    scan: DocumentScan,
+    isCertain: boolean,
+    view: Pick<ReadView, 'cache' | 'record'>,
+    fields: FieldsRead
+  ): void {
     const { ordinal } = scan
     const { picker } = fields
     const reader = picker ?? (isCertain || !this.#isSelective ? undefined : fields.tester)
@@ -140,7 +159,7 @@ export class Confirmer {
 
   /** Whether most candidates so far did not match. */
   get #isSelective(): boolean {
-    return 2 * this.#matched <= this.#meter.documentsFetched - this.#examinedBefore
+    return 2 * this.#matched <= this.examined
   }
 
   /** Like offer(), for a cached document, which is copied if it matches. */

@@ -8,16 +8,14 @@
  * 4. Yields to the event loop, and checks whether to stop, every few milliseconds.
  */
 import { tryEncodeKey } from '../../model/key.ts'
-import {
-  allCandidates,
-  candidatesOfOrdinals,
-  countLeadingCertain,
-  skipFirst,
-  uncertainCandidates
-} from './candidates.ts'
-import { confirm, confirmByKey } from './confirm.ts'
+import { candidatesOfOrdinals } from './candidates.ts'
+import { confirmByKey } from './confirm.ts'
 import { Confirmer, type Match } from './confirmer.ts'
-import { type Execution, isYieldDue, pauseIfDue, yieldSlice } from './execution.ts'
+import type { Execution } from './execution.ts'
+import { confirmPart, nextPart } from './parallel/confirm-part.ts'
+import { InParallel } from './parallel/in-parallel.ts'
+import { beginParallel } from './parallel/parallel.ts'
+import { Parts } from './parallel/parts.ts'
 import type { ReadView } from './read-view.ts'
 import { forEachStep, type Steps, wait } from './steps.ts'
 
@@ -26,7 +24,7 @@ import { forEachStep, type Steps, wait } from './steps.ts'
  * read the documents before it.
  */
 export function* findMatches(execution: Execution): Steps<Match[]> {
-  const { view, plan, meter, maxMatches, unwanted, filter } = execution
+  const { view, plan, meter, maxMatches, filter } = execution
   const confirmer = new Confirmer(filter, meter, maxMatches)
   if (plan.kind === 'ids') {
     const ordinals = yield* lookUp(view, plan.ids)
@@ -34,60 +32,42 @@ export function* findMatches(execution: Execution): Steps<Match[]> {
     meter.candidates += ordinals.length
     yield* confirmByKey(execution, confirmer, candidatesOfOrdinals(ordinals))
   } else {
-    const { segmentCount } = view.index
-    meter.segments += segmentCount
-    for (let i = 0; i < segmentCount && !confirmer.isDone; i++) {
-      i += skip(execution, i, plan.reverse)
-      if (i === segmentCount) break
-      const segment = yield* wait(view.index.evaluate(plan.reverse ? segmentCount - 1 - i : i, plan.bounds))
-      meter.countSegment(segment)
-      if (isYieldDue(execution, confirmer)) yield* yieldSlice(execution, confirmer)
-      if (segment.upperCount === 0) continue
-      const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: plan.reverse }
-      const candidates = allCandidates(segment, plan.reverse)
-      const passed = confirmer.found < unwanted ? countLeadingCertain(candidates, unwanted - confirmer.found) : 0
-      confirmer.skipCertain(passed)
-      yield* confirm(execution, confirmer, skipFirst(candidates, passed), range)
-    }
+    yield* confirmParts(execution, confirmer, new Parts(execution, plan, false), false)
   }
   if (confirmer.hasMatches) yield confirmer.take()
 }
 
 /** Yields the number of matches, once. Certain documents are counted, not fetched. */
 export function* countMatches(execution: Execution): Steps<number> {
-  const { view, plan, meter, maxMatches, filter } = execution
-  let count = 0
-  const addSlice = (slice: Match[]): void => {
-    count += slice.length
-  }
+  const { plan, meter, maxMatches, filter } = execution
   if (plan.kind === 'ids') {
-    yield* forEachStep(findMatches(execution), addSlice)
+    let count = 0
+    yield* forEachStep(findMatches(execution), (slice) => {
+      count += slice.length
+    })
+    yield count
   } else {
-    const { segmentCount } = view.index
-    meter.segments += segmentCount
-    for (let i = 0; i < segmentCount && count < maxMatches; i++) {
-      i += skip(execution, i, false)
-      if (i === segmentCount) break
-      const segment = yield* wait(view.index.evaluate(i, plan.bounds, 0))
-      meter.countSegment(segment)
-      yield* pauseIfDue(execution)
-      count += segment.lowerCount
-      if (segment.lowerCount === segment.upperCount) continue
-      const confirmer = new Confirmer(filter, meter, maxMatches - count, true)
-      const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: false }
-      yield* forEachStep(confirm(execution, confirmer, uncertainCandidates(segment), range), addSlice)
-      addSlice(confirmer.take())
-    }
+    const confirmer = new Confirmer(filter, meter, maxMatches, true)
+    const parts = new Parts(execution, plan, true)
+    yield* forEachStep(confirmParts(execution, confirmer, parts, true), () => undefined)
+    yield Math.min(confirmer.found, maxMatches)
   }
-  yield Math.min(count, maxMatches)
 }
 
-/** Returns how many segments from the `i`th one on have no candidates and can be skipped. */
-function skip({ view: { index }, plan, meter }: Execution, i: number, reverse: boolean): number {
-  if (plan.kind === 'ids' || index.skip === undefined) return 0
-  const skipped = reverse ? index.skip(index.segmentCount - 1 - i, plan.bounds, -1) : index.skip(i, plan.bounds, 1)
-  meter.segmentsPruned += skipped
-  return skipped
+/** Leaves the last, incomplete slice in the confirmer. */
+function* confirmParts(execution: Execution, confirmer: Confirmer, parts: Parts, isCounting: boolean): Steps<Match[]> {
+  const { parallel } = execution
+  for (;;) {
+    const part = yield* nextPart(execution, confirmer, parts)
+    if (part === undefined) return
+    yield* confirmPart(execution, confirmer, part)
+    if (parallel === undefined) continue
+    const scan = beginParallel(execution, confirmer, part, isCounting)
+    if (scan !== undefined) {
+      yield* new InParallel(execution, parallel, confirmer, parts, scan, isCounting).run()
+      return
+    }
+  }
 }
 
 /** Returns the visible ordinals of the documents with these `_id`s, ascending. */

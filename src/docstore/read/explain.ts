@@ -162,9 +162,9 @@ function keysExamined({ inputStage, stage }: PlanStage, meter: Meter): number {
 }
 
 /** Returns the plan as a tree, outermost stage first. */
-function stages(find: CompiledFind, filter: string, { access, orderedBy, passed }: Meter): PlanStage {
+function stages(find: CompiledFind, filter: string, { access, orderedBy, passed, threads }: Meter): PlanStage {
   const inputStage = access === undefined ? source(find.plan, orderedBy) : describeAccess(access)
-  let tree: PlanStage = { stage: 'FETCH', filter, inputStage }
+  let tree: PlanStage = { stage: 'FETCH', filter, ...(threads > 0 && { threads }), inputStage }
   if (find.sort.keys.length > 0 && !access?.isOrdered) {
     const sortPattern = Object.fromEntries(find.sort.keys.map(({ path, direction }) => [path, direction]))
     tree = { stage: 'SORT', sortPattern, ...(orderedBy !== undefined && { orderedBy }), inputStage: tree }

@@ -18,18 +18,26 @@ export class FindExpressions {
   readonly #options: Pick<ReadOptions, 'let'>
   /** Order of strings. */
   readonly #order: StringOrder | undefined
+  readonly #now: Date | undefined
   /** Created for the first expression; most finds have none. */
   #expressions: Expressions | undefined
 
-  constructor(options: Pick<ReadOptions, 'let'>, order?: StringOrder) {
+  /** @param now the value of `$$NOW`; by default the time of its first use */
+  constructor(options: Pick<ReadOptions, 'let'>, order?: StringOrder, now?: Date) {
     this.#options = options
     this.#order = order
+    this.#now = now
   }
 
   /** Loads the operators; undefined if there are none. */
   get prepare(): (() => Promise<void>) | undefined {
     const expressions = this.#expressions
     return expressions?.needsLoading ? () => expressions.load() : undefined
+  }
+
+  /** undefined if there are none. */
+  get expressions(): Expressions | undefined {
+    return this.#expressions
   }
 
   /** @throws PetalError for an invalid filter; an unknown operator only fails prepare() */
@@ -47,22 +55,22 @@ export class FindExpressions {
   }
 
   #get(): Expressions {
-    this.#expressions ??= expressionsOf(this.#options, this.#order)
+    this.#expressions ??= expressionsOf(this.#options, this.#order, this.#now)
     return this.#expressions
   }
 }
 
 /**
- * Returns expressions with the variables of the option `let`. @param order of strings @throws PetalError BadValue
- * unless `let` is an object of values by name
+ * Returns expressions with the variables of the option `let`; see Expressions.
+ * @throws PetalError BadValue unless `let` is an object of values by name
  */
-export function expressionsOf(options: Pick<ReadOptions, 'let'>, order?: StringOrder): Expressions {
+export function expressionsOf(options: Pick<ReadOptions, 'let'>, order?: StringOrder, now?: Date): Expressions {
   const values: unknown = options.let ?? {}
   if (!isPlainObject(values)) throw badLet(`takes an object, not ${describeType(values)}`)
   const bad = Object.keys(values).find((name) => !isVariableName(name))
   if (bad !== undefined) throw badLet(`variables must begin with a lower-case letter, got '${bad}'`)
   try {
-    return new Expressions(sanitizeFilter(values), order)
+    return new Expressions(sanitizeFilter(values), order, now)
   } catch (error) {
     throw error instanceof PetalError ? badLet(`is invalid: ${error.message}`) : error
   }

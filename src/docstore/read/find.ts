@@ -1,4 +1,5 @@
 /** Runs a find: plans it, captures its view, and returns documents in slices. */
+import type { Expressions } from '../../aggregate/expression.ts'
 import type { StringOrder } from '../../model/compare.ts'
 import { all } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
@@ -6,7 +7,7 @@ import { parseCollation } from '../../query/collation.ts'
 import { noConstraints } from '../../query/constraints.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import { pathsOfProjection } from '../../query/filter-paths.ts'
-import { type CompiledSort, compileSort } from '../../query/sort.ts'
+import { compileSort } from '../../query/sort.ts'
 import { fromStore } from '../errors.ts'
 import { declaredRead } from '../indexes/plan-read.ts'
 import { type IndexRead, matchesByIndex } from '../indexes/read-by-index.ts'
@@ -21,6 +22,7 @@ import { FindExpressions } from './expressions.ts'
 import { FieldsRead, type PathsUsed } from './fields-read.ts'
 import { parseHint } from './hint.ts'
 import { Meter } from './meter.ts'
+import type { Deciding } from './parallel/portable-find.ts'
 import { type Plan, plan } from './planner.ts'
 import type { ReadView } from './read-view.ts'
 import type { Readable } from './sliced-cursor.ts'
@@ -28,9 +30,7 @@ import { sortedMatches } from './sorted.ts'
 import { advance, end, type Steps, wait } from './steps.ts'
 
 /** A validated and compiled find. */
-export interface CompiledFind {
-  readonly filter: CompiledFilter
-  readonly sort: CompiledSort
+export interface CompiledFind extends Deciding {
   readonly project: ((document: Document) => Document) | undefined
   /** The paths of matches that the projection looks at. */
   readonly used: PathsUsed
@@ -55,19 +55,24 @@ const matchesAll: CompiledFilter = {
   hasCallback: false,
   paths: () => new Set(),
   constraints: () => noConstraints,
-  unbounded: []
+  unbounded: [],
+  source: {}
 }
 const noSort = compileSort(undefined)
 
 /**
- * @param compiledFilter the filter, if already compiled
+ * @param known the filter, if already compiled, and its expressions
  * @throws PetalError for an invalid filter or option
  */
-export function compileFind(filter: unknown, options: FindOptions, compiledFilter?: CompiledFilter): CompiledFind {
+export function compileFind(
+  filter: unknown,
+  options: FindOptions,
+  known?: { readonly filter: CompiledFilter; readonly expressions?: Expressions }
+): CompiledFind {
   const hint = parseHint(options.hint)
   const order = parseCollation(options.collation)
   const expressions = new FindExpressions(options, order)
-  const compiled = compiledFilter ?? (filter === undefined || filter === null ? matchesAll : expressions.filter(filter))
+  const compiled = known?.filter ?? (filter === undefined || filter === null ? matchesAll : expressions.filter(filter))
   const sort = options.sort === undefined ? noSort : compileSort(options.sort, order)
   // In MongoDB's wire protocol, a negative limit means a single batch; here only the number of documents matters.
   const limit = typeof options.limit === 'number' ? Math.abs(options.limit) : options.limit
@@ -87,6 +92,8 @@ export function compileFind(filter: unknown, options: FindOptions, compiledFilte
     }),
     hint: hint.value,
     order,
+    collation: options.collation && { ...options.collation },
+    expressions: known === undefined ? expressions.expressions : known.expressions,
     prepare: expressions.prepare
   }
 }
@@ -150,7 +157,8 @@ export function findInView(
   meter: Meter,
   used: PathsUsed
 ): Execution {
-  return executionOver(view, undefined, find, control, meter, used)
+  // Its expressions may use variables of the documents that are joined.
+  return { ...executionOver(view, undefined, find, control, meter, used), parallel: undefined }
 }
 
 function executionOver(
@@ -165,7 +173,8 @@ function executionOver(
   const maxMatches = isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
   const fields = new FieldsRead(find.filter, find.sort, used)
   const { plan, filter, skip: unwanted } = find
-  return { view, plan, declared, filter, control, meter, maxMatches, unwanted, fields }
+  const parallel = view.scanThreads === 0 ? undefined : { deciding: find, first: undefined }
+  return { view, plan, declared, filter, control, meter, maxMatches, unwanted, fields, parallel }
 }
 
 /** Yields matches in the requested order, before skip and limit, except for those the meter counts as passed over. */

@@ -24,6 +24,8 @@ export class Meter {
   /** Tables of the store with documents of the collection, and how many of them the filters ruled out. */
   tables = 0
   tablesPruned = 0
+  /** Threads that helped. */
+  threads = 0
   /** Fetched documents that were tested, and how many of them matched. */
   tested = 0
   confirmed = 0

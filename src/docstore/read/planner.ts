@@ -30,6 +30,6 @@ export function plan({ bounds, ids, natural, hint }: PlanRequest): Plan {
 }
 
 /** True when the index can neither exclude nor prove anything. */
-function isUnknown(bounds: PairExpression): boolean {
+export function isUnknown(bounds: PairExpression): boolean {
   return bounds.kind === 'bounds' && bounds.lower.kind === 'none' && bounds.upper.kind === 'all'
 }

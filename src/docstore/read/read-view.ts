@@ -2,7 +2,7 @@
 import type { IndexView } from '../../sharded-bloom/document-index.ts'
 import type { DocumentCache } from '../documents/document-cache.ts'
 import { collectionGone } from '../errors.ts'
-import type { CollectionStore } from '../store/collection-store.ts'
+import type { CollectionStore, SharedDocuments } from '../store/collection-store.ts'
 import type { SharedSnapshot } from '../store/snapshots.ts'
 import type { TextReadOptions } from '../store/store-access.ts'
 import type { DocumentRange, DocumentReader } from './document-reader.ts'
@@ -92,6 +92,16 @@ export class ReadView {
     const scan = this.#store.scan({ ...range, to: Math.min(range.to, this.limit) }, this.#options, this.#documentBytes)
     if (scan !== undefined) this.addReader(scan)
     return scan
+  }
+
+  /** Most threads that a scan may use besides this one. */
+  get scanThreads(): number {
+    return this.#store.scanThreads
+  }
+
+  /** Lets a thread read the documents of this view; undefined if it cannot. */
+  shareDocuments(): SharedDocuments | undefined {
+    return this.#store.shareDocuments(this.#options)
   }
 
   /** For reads of the store that do not go through this view. */

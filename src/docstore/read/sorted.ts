@@ -28,8 +28,15 @@ export function* sortedMatches(execution: Execution, page: Page, byIndex: boolea
   const { sort, wanted, skipped } = page
   const partial = readingSortFields(execution, page)
   // They are found in the order of ordinals, in which none can be passed over.
-  const found = yield* sorted(findMatches({ ...(partial ?? execution), unwanted: 0 }), sort, wanted)
+  const found = yield* sorted(findMatches(sorting(partial ?? execution, page)), sort, wanted)
   yield* partial === undefined ? [found] : completedFrom(skipped, found, execution)
+}
+
+/** The execution without the order of its results. */
+function sorting(execution: Execution, { sort, wanted }: Page): Execution {
+  const { parallel } = execution
+  const first = Number.isFinite(wanted) ? { sort, wanted } : undefined
+  return { ...execution, unwanted: 0, parallel: parallel && { ...parallel, first } }
 }
 
 /** Like sortedMatches(), but yields nothing and returns false where columns are of no use. */

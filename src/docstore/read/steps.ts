@@ -23,6 +23,21 @@ export function advance<T>(steps: Steps<T>): T | undefined | Promise<T | undefin
   return step.value instanceof Promise ? advanceAsync(steps, step.value) : step.value
 }
 
+/** Runs to the end, and returns the result. */
+export async function finish<T>(work: Waiting<T>): Promise<T> {
+  for (let step = work.next(); ; ) {
+    if (step.done === true) return step.value
+    let value: unknown
+    try {
+      value = await step.value
+    } catch (error) {
+      step = work.throw(error)
+      continue
+    }
+    step = work.next(value as undefined)
+  }
+}
+
 /** Ends work whose remaining results are not wanted, so that it frees its resources. Harmless if it has ended. */
 export function end(steps: Steps<unknown>): void {
   try {

@@ -9,6 +9,7 @@ import { certainCandidate } from './candidates.ts'
 import type { Match } from './confirmer.ts'
 import type { Execution } from './execution.ts'
 import type { CompiledFind } from './find.ts'
+import { isUnknown } from './planner.ts'
 import { evaluateOn, readSome } from './segment-reads.ts'
 import { type Waiting, wait } from './steps.ts'
 
@@ -29,7 +30,7 @@ export function boundsOfValues(
 
 /** Whether segments can be queried with the filter combined with other expressions, one after the other. */
 export function canEvaluateSegments({ plan, declared }: Execution, { hint }: CompiledFind): boolean {
-  if (declared !== undefined || plan.kind === 'ids' || hint === 'scan') return false
+  if (declared !== undefined || plan.kind === 'ids' || hint === 'scan' || isUnknown(plan.bounds)) return false
   return termsOf(plan.bounds) <= maxTerms
 }
 

@@ -5,6 +5,7 @@
  */
 import type { AbstractSnapshot } from 'abstract-level'
 import type { Ingest } from '../../lsm/engine/ingest.ts'
+import type { SharedView } from '../../lsm/engine/share-view.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import type { Document } from '../../model/types.ts'
@@ -39,8 +40,17 @@ interface CollectionStoreOptions {
   readonly filters: PairFilters | undefined
   /** undefined with an id table. */
   readonly ids?: ReversibleIds | undefined
+  /** Most threads that a scan may use besides this one. */
+  readonly scanThreads: number
   /** Memory for cached decoded documents. */
   readonly cacheBudget: DocumentCacheBudget
+}
+
+/** What another thread needs to read documents. */
+export interface SharedDocuments {
+  readonly view: SharedView
+  /** Prefix of their keys. */
+  readonly docs: Uint8Array
 }
 
 /** Bytes of keys fetched at a time; classic-level's default of 16 KiB needs many more calls. */
@@ -61,6 +71,8 @@ export class CollectionStore {
   readonly ids: ReversibleIds | undefined
   /** False for stores without getSync(): documents are then read with getMany(). */
   readonly canReadSync: boolean
+  /** Most threads that a scan may use besides this one; 0 if they cannot read the store. */
+  readonly scanThreads: number
   /** Cache for documents that are read individually. */
   readonly cache: DocumentCache
   /** The index's records. */
@@ -80,6 +92,7 @@ export class CollectionStore {
     this.ids = options.ids
     // Declared in its manifest, but not in abstract-level's type of it.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
+    this.scanThreads = this.#access.shareView === undefined ? 0 : options.scanThreads
     const readText = this.canReadSync ? this.#readText.bind(this) : undefined
     this.#ids = new IdTable(store, new Area(`${number}.ids`), readText)
     this.#records = new IndexRecords(store, this.#index, this.canReadSync, {
@@ -183,6 +196,13 @@ export class CollectionStore {
       wrapStoreErrors(() => scanBytes(range)),
       ordinalOf
     )
+  }
+
+  /** Lets a thread read all documents, with a ThreadView; undefined if it cannot. */
+  shareDocuments({ snapshot }: TextReadOptions): SharedDocuments | undefined {
+    const { first, end } = this.#docs
+    const view = wrapStoreErrors(() => this.#access.shareView?.(first, end, snapshot))
+    return view && { view, docs: first }
   }
 
   /** Yields the ordinal of each entry of the id table. */

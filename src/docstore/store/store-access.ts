@@ -7,6 +7,7 @@
 import type { AbstractBatchOperation, AbstractSnapshot } from 'abstract-level'
 import { EncodedBatch } from '../../lsm/encoded-batch.ts'
 import type { Ingest } from '../../lsm/engine/ingest.ts'
+import type { SharedView } from '../../lsm/engine/share-view.ts'
 import type { ByteScan, ByteScanOptions } from '../../lsm/read/byte-scan.ts'
 import type { Store } from '../options.ts'
 
@@ -37,9 +38,13 @@ export interface StoreAccess {
   readonly readText: ((key: Uint8Array, snapshot: AbstractSnapshot | undefined) => string | undefined) | undefined
   /** undefined if there are only iterators. */
   readonly scanBytes: ((range: ByteRange) => ByteScan) | undefined
+  /** Lets threads read the keys from ≤ k < to; undefined, or returns undefined, if they cannot. */
+  readonly shareView: ShareView | undefined
   /** undefined if the store cannot ingest tables written by other threads. */
   readonly beginIngest: (() => Promise<Ingest>) | undefined
 }
+
+type ShareView = (from: Uint8Array, to: Uint8Array, snapshot: AbstractSnapshot | undefined) => SharedView | undefined
 
 export interface ByteRange extends ByteScanOptions {
   readonly snapshot?: AbstractSnapshot | undefined
@@ -50,6 +55,7 @@ interface EncodedWriteStore {
   write(batch: EncodedBatch, options: { readonly sync: boolean }): Promise<void>
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined
   scanBytes(range: ByteRange): ByteScan
+  shareView(from: Uint8Array, to: Uint8Array, snapshot?: AbstractSnapshot): SharedView | undefined
   readonly canIngestFromThreads: boolean
   beginIngest(): Promise<Ingest>
 }
@@ -61,6 +67,7 @@ export function accessTo(store: Store): StoreAccess {
       readsOnThread: false,
       readText: undefined,
       scanBytes: undefined,
+      shareView: undefined,
       beginIngest: undefined
     }
   const idle: EncodedBatch[] = []
@@ -69,15 +76,14 @@ export function accessTo(store: Store): StoreAccess {
     readsOnThread: true,
     readText: (key, snapshot) => store.readText(key, snapshot),
     scanBytes: (range) => store.scanBytes(range),
+    shareView: (from, to, snapshot) => store.shareView(from, to, snapshot),
     beginIngest: store.canIngestFromThreads ? () => store.beginIngest() : undefined
   }
 }
 
 function hasEncodedWrites(store: Store): store is Store & EncodedWriteStore {
   const { additionalMethods } = store.supports
-  return (
-    additionalMethods?.write === true && additionalMethods.readText === true && additionalMethods.scanBytes === true
-  )
+  return (['write', 'readText', 'scanBytes', 'shareView'] as const).every((name) => additionalMethods?.[name] === true)
 }
 
 // Options of classic-level that abstract-level's types do not have.

@@ -1,4 +1,4 @@
-/** The default number of threads of a bulk load (docs/ingest.md); where it is 0, rebuilds use none either. */
+/** The default numbers of threads: of a bulk load (docs/ingest.md), without which rebuilds use none either, and of a scan. */
 import { availableParallelism, totalmem } from 'node:os'
 
 /** Limited, because each needs memory. */
@@ -10,6 +10,12 @@ const bytesPerThread = 1 << 30
 export function defaultThreads(): number {
   const processors = availableParallelism()
   const wanted = processors < 2 ? 0 : Math.min(maxThreads, Math.max(2, processors - 1))
+  return Math.min(wanted, Math.floor(memoryBytes() / bytesPerThread))
+}
+
+/** The thread that reads works as well. */
+export function defaultScanThreads(): number {
+  const wanted = Math.min(maxThreads, availableParallelism()) - 1
   return Math.min(wanted, Math.floor(memoryBytes() / bytesPerThread))
 }
 

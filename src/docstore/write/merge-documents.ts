@@ -131,7 +131,7 @@ class MergeRun {
   #findOf(run: readonly Incoming[]): CompiledFind | undefined {
     const values = run.flatMap((incoming) => (incoming.values === undefined ? [] : [incoming.values]))
     if (values.length === 0 || this.#merge.whenMatched.kind === 'fail') return undefined
-    return compileFind(undefined, {}, compileNormalForm(filterFor(this.#merge.on, values)))
+    return compileFind(undefined, {}, { filter: compileNormalForm(filterFor(this.#merge.on, values)) })
   }
 
   async #matchesBy(find: CompiledFind, execution: Execution): Promise<ReadonlyMap<GroupKey, Match>> {

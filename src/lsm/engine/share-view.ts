@@ -1,8 +1,9 @@
-/** Lets another thread read the store as it is now: see thread-view/. */
+/** Lets another thread read the store as it is now, or as it was at a snapshot: see thread-view/. */
 import { withOwnedKeys } from '../compaction/job-message.ts'
 import type { Range } from '../read/range.ts'
 import type { ViewData } from '../thread-view/view-data.ts'
 import type { Engine } from './engine.ts'
+import type { Moment } from './snapshots.ts'
 
 export interface SharedView {
   readonly data: ViewData
@@ -10,9 +11,12 @@ export interface SharedView {
   release(): void
 }
 
-/** @param range the keys needed */
-export function shareView(engine: Engine, range: Range): SharedView {
-  const view = engine.view()
+/**
+ * @param range the keys needed
+ * @param at by default now
+ */
+export function shareView(engine: Engine, range: Range, at?: Moment): SharedView {
+  const view = engine.view(at)
   const memtables = view.buffers.map(({ memtable }) => memtable).filter(({ isEmpty }) => !isEmpty)
   const data: ViewData = {
     directory: engine.directory,

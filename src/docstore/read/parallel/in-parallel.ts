@@ -1,0 +1,168 @@
+/**
+ * Reads with the help of threads: they decide about later parts while this thread confirms earlier ones.
+ *
+ * Invariants:
+ * 1. Matches are those that this thread alone would find, in the same order; so are errors.
+ * 2. At most `maxAhead` parts are decided before they are needed. Of each, only the ordinals of its matches are kept:
+ *    their documents are read when it is the part's turn.
+ */
+import { type Candidates, candidatesOfOrdinals } from '../candidates.ts'
+import type { Confirmer, Match } from '../confirmer.ts'
+import type { Execution } from '../execution.ts'
+import { FieldsRead, usesNone } from '../fields-read.ts'
+import type { Steps } from '../steps.ts'
+import { type Confirming, confirmPart, nextPart } from './confirm-part.ts'
+import { Decider } from './decider.ts'
+import type { DecidedPart, PartRequest } from './messages.ts'
+import type { Parallel } from './parallel.ts'
+import type { Decision, ParallelScan } from './parallel-scan.ts'
+import type { Part, Parts } from './parts.ts'
+
+const maxAhead = 64
+
+/** A part whose turn has not come yet. */
+interface Ahead {
+  readonly part: Part
+  /** undefined if no thread was asked. */
+  readonly decision: Decision | undefined
+  /** What this thread decided. */
+  own: DecidedPart | undefined
+  /** Whether this thread could decide it before its turn. */
+  canDecide: boolean
+}
+
+export class InParallel {
+  readonly #execution: Execution
+  readonly #confirmer: Confirmer
+  readonly #parts: Parts
+  readonly #scan: ParallelScan
+  readonly #isCounting: boolean
+  readonly #decider: Decider
+  /** In order. */
+  readonly #ahead: Ahead[] = []
+
+  constructor(
+    execution: Execution,
+    { deciding, first }: Parallel,
+    confirmer: Confirmer,
+    parts: Parts,
+    scan: ParallelScan,
+    isCounting: boolean
+  ) {
+    this.#execution = execution
+    this.#confirmer = confirmer
+    this.#parts = parts
+    this.#scan = scan
+    this.#isCounting = isCounting
+    const fields = new FieldsRead(deciding.filter, deciding.sort, usesNone)
+    this.#decider = new Decider({ ...execution, fields }, deciding.filter, first)
+  }
+
+  /** Confirms all parts that are left. */
+  *run(): Steps<Match[]> {
+    const { view } = this.#execution
+    view.addReader(this.#scan)
+    try {
+      while (!this.#confirmer.isDone) {
+        yield* this.#handOut()
+        const next = this.#ahead[0] ?? (yield* this.#take())
+        if (next === undefined) return
+        if (isUndecided(next)) {
+          yield* this.#workAhead(next.decision!)
+        } else {
+          this.#ahead.shift()
+          yield* this.#confirm(next)
+        }
+      }
+    } finally {
+      view.closeReader(this.#scan)
+    }
+  }
+
+  /** Keeps the threads busy. */
+  *#handOut(): Confirming<void> {
+    while (this.#scan.wantsPart && this.#ahead.length < maxAhead) {
+      if ((yield* this.#take()) === undefined) return
+    }
+  }
+
+  /** Takes the next part, for a thread that wants it; undefined if there is none. */
+  *#take(): Confirming<Ahead | undefined> {
+    const part = yield* nextPart(this.#execution, this.#confirmer, this.#parts)
+    if (part === undefined) return undefined
+    const { isDense } = part
+    const decision = isDense && this.#scan.wantsPart ? this.#scan.decide(requestFor(part)) : undefined
+    const taken = { part, decision, own: undefined, canDecide: isDense && decision === undefined }
+    this.#ahead.push(taken)
+    return taken
+  }
+
+  *#confirm({ part, decision, own }: Ahead): Steps<Match[]> {
+    const { meter } = this.#execution
+    const decided = own ?? decision?.result
+    if (decided === undefined) return yield* confirmPart(this.#execution, this.#confirmer, part)
+    const { ordinals, costs } = decided
+    meter.documentsFetched += costs.documentsFetched
+    meter.tested += costs.tested
+    meter.confirmed += costs.confirmed
+    if (this.#isCounting) return this.#confirmer.count(ordinals.length)
+    const fetched = meter.documentsFetched
+    if (part.range.reverse) ordinals.reverse()
+    yield* confirmPart(this.#execution, this.#confirmer, {
+      candidates: candidatesOfOrdinals(ordinals, true),
+      range: part.range
+    })
+    // They have been counted.
+    meter.documentsFetched = fetched
+  }
+
+  /** While a thread decides the part whose turn it is, decides a later one, or waits. */
+  *#workAhead({ settled }: Decision): Steps<Match[]> {
+    if (this.#confirmer.hasMatches) yield this.#confirmer.take()
+    const next = this.#ahead.find(({ canDecide }) => canDecide) ?? (yield* this.#takeOwn())
+    if (next === undefined) {
+      yield settled
+      this.#execution.control.beginSlice()
+      return
+    }
+    next.canDecide = false
+    try {
+      next.own = yield* this.#decider.decide(requestFor(next.part))
+    } catch {
+      // Occurs again if it is still relevant when it is the part's turn.
+    }
+  }
+
+  /** Takes the next part; undefined if this thread cannot decide it. */
+  *#takeOwn(): Confirming<Ahead | undefined> {
+    if (this.#ahead.length >= maxAhead) return undefined
+    const taken = yield* this.#take()
+    return taken?.canDecide ? taken : undefined
+  }
+}
+
+function isUndecided({ decision }: Ahead): boolean {
+  return decision !== undefined && !decision.isSettled
+}
+
+function requestFor({ candidates, range }: Part): PartRequest {
+  const { count } = candidates
+  const isWhole = count === range.to - range.from
+  return {
+    from: range.from,
+    to: range.to,
+    ordinals: isWhole ? undefined : ordinalsOf(candidates, range.reverse),
+    isCertain: areCertain(candidates)
+  }
+}
+
+/** Ascending. */
+function ordinalsOf(candidates: Candidates, reverse: boolean): Float64Array {
+  const ordinals = Float64Array.from({ length: candidates.count }, (_, i) => candidates.ordinal(i))
+  return reverse ? ordinals.reverse() : ordinals
+}
+
+function areCertain(candidates: Candidates): boolean {
+  for (let i = 0; i < candidates.count; i++) if (!candidates.isCertain(i)) return false
+  return true
+}

@@ -1,0 +1,121 @@
+/**
+ * The threads of one read: each is handed parts, and decides about one after the other.
+ *
+ * Invariants:
+ * 1. What a thread could not decide about is left to the caller, who will see the reason.
+ * 2. The store keeps what the threads read until they have stopped.
+ */
+import { transferListOf } from '../../../lsm/thread-view/view-data.ts'
+import type { SharedDocuments } from '../../store/collection-store.ts'
+import { putBackScanThread, type ScanThread, takeScanThread } from '../../threads/scan-threads.ts'
+import type { ReadView } from '../read-view.ts'
+import type { DecidedPart, PartRequest, PortableFind } from './messages.ts'
+
+/** Parts that a thread is handed ahead, so that it does not wait while this thread is busy. */
+const maxQueued = 3
+
+/** A part that a thread decides about. */
+export interface Decision {
+  /** Resolves, without a result, when it is known. */
+  readonly settled: Promise<void>
+  isSettled: boolean
+  /** undefined if the thread could not decide. */
+  result: DecidedPart | undefined
+}
+
+interface Helper {
+  readonly thread: ScanThread
+  readonly shared: SharedDocuments
+  isReady: boolean
+  queued: number
+}
+
+export class ParallelScan {
+  readonly #helpers: Helper[] = []
+
+  /** @returns undefined if there are no threads, or they cannot read the store */
+  static begin(view: ReadView, find: PortableFind, wanted: number | undefined): ParallelScan | undefined {
+    const scan = new ParallelScan()
+    try {
+      while (scan.#add(view, find, wanted)) {
+        // As many as there are.
+      }
+    } catch (error) {
+      void scan.close()
+      throw error
+    }
+    return scan.threads === 0 ? undefined : scan
+  }
+
+  get threads(): number {
+    return this.#helpers.length
+  }
+
+  /** Whether decide() would not keep the part waiting for long. */
+  get wantsPart(): boolean {
+    return this.#helpers.some(isIdle)
+  }
+
+  /** REQUIRES: wantsPart; parts ascend */
+  decide(part: PartRequest): Decision {
+    const helper = this.#helpers.filter(isIdle).reduce((a, b) => (b.queued < a.queued ? b : a))
+    helper.queued++
+    const end = (result: DecidedPart | undefined): void => {
+      helper.queued--
+      decision.isSettled = true
+      decision.result = result
+    }
+    const transfer = part.ordinals === undefined ? [] : [part.ordinals.buffer as ArrayBuffer]
+    const settled = helper.thread.request({ kind: 'decide', part }, transfer).then(
+      (reply) => end(reply.kind === 'decided' ? reply.part : undefined),
+      () => end(undefined)
+    )
+    const decision: Decision = { settled, isSettled: false, result: undefined }
+    return decision
+  }
+
+  /** Ends what the threads are doing. */
+  async close(): Promise<void> {
+    await Promise.all(this.#helpers.splice(0).map(dismiss))
+  }
+
+  /** Opens the view in one more thread; false if there is none, or it cannot read the store. */
+  #add(view: ReadView, find: PortableFind, wanted: number | undefined): boolean {
+    const thread = takeScanThread(view.scanThreads)
+    if (thread === undefined) return false
+    let shared: SharedDocuments | undefined
+    try {
+      shared = view.shareDocuments()
+    } finally {
+      if (shared === undefined) putBackScanThread(thread)
+    }
+    if (shared === undefined) return false
+    const helper: Helper = { thread, shared, isReady: false, queued: 0 }
+    this.#helpers.push(helper)
+    const { data } = shared.view
+    thread
+      .request({ kind: 'open', request: { view: data, docs: shared.docs, find, wanted } }, transferListOf(data))
+      .then(
+        ({ kind }) => {
+          helper.isReady = kind === 'done'
+        },
+        // It is dead, and stays without work.
+        () => undefined
+      )
+    return true
+  }
+}
+
+function isIdle({ isReady, queued, thread }: Helper): boolean {
+  return isReady && queued < maxQueued && !thread.isDead
+}
+
+async function dismiss({ thread, shared }: Helper): Promise<void> {
+  try {
+    await thread.request({ kind: 'close' })
+  } catch {
+    // It is dead.
+  }
+  shared.view.release()
+  putBackScanThread(thread)
+}

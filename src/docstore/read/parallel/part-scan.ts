@@ -1,0 +1,93 @@
+/** A scan in a thread of its own, which decides about one part after the other. */
+import type { FileSystem } from '../../../lsm/fs/file-system.ts'
+import { ByteScan } from '../../../lsm/read/byte-scan.ts'
+import { ThreadView } from '../../../lsm/thread-view/thread-view.ts'
+import { parseCollation } from '../../../query/collation.ts'
+import { compileSort } from '../../../query/sort.ts'
+import { DocumentCache } from '../../documents/document-cache.ts'
+import { DocumentCacheBudget } from '../../documents/document-cache-budget.ts'
+import { type Area, areaOf } from '../../store/layout.ts'
+import { Control } from '../control.ts'
+import type { DocumentRange } from '../document-reader.ts'
+import { DocumentScan } from '../document-scan.ts'
+import { FindExpressions } from '../expressions.ts'
+import { FieldsRead, usesNone } from '../fields-read.ts'
+import { finish } from '../steps.ts'
+import { Decider } from './decider.ts'
+import type { DecidedPart, PartRequest, ScanRequest } from './messages.ts'
+import { unpack } from './portable.ts'
+
+export class PartScan {
+  readonly #view: ThreadView
+  readonly #decider: Decider
+
+  private constructor(view: ThreadView, decider: Decider) {
+    this.#view = view
+    this.#decider = decider
+  }
+
+  /** @throws AbortedError */
+  static async open(
+    { view: data, docs, find, wanted }: ScanRequest,
+    fileSystem: FileSystem,
+    signal: AbortSignal
+  ): Promise<PartScan> {
+    const control = new Control({ signal })
+    const order = parseCollation(find.collation)
+    const expressions = new FindExpressions({ let: unpack(find.constants) }, order, find.now)
+    const filter = expressions.filter(unpack(find.filter))
+    const sort = compileSort(
+      find.sort.map(({ path, direction }) => [path, direction]),
+      order
+    )
+    await expressions.prepare?.()
+    const view = await ThreadView.open(data, fileSystem)
+    const scanning = {
+      control,
+      fields: new FieldsRead(filter, sort, usesNone),
+      view: new PartView(view, areaOf(docs))
+    }
+    return new PartScan(view, new Decider(scanning, filter, wanted === undefined ? undefined : { sort, wanted }))
+  }
+
+  /** @throws AbortedError, or what the filter throws, or the store */
+  decide(part: PartRequest): Promise<DecidedPart> {
+    return finish(this.#decider.decide(part))
+  }
+
+  close(): void {
+    this.#view.close()
+  }
+}
+
+/** What a scan reads in place of a collection's read view. */
+class PartView {
+  readonly cache = new DocumentCache(new DocumentCacheBudget(0))
+  readonly #view: ThreadView
+  readonly #docs: Area
+
+  constructor(view: ThreadView, docs: Area) {
+    this.#view = view
+    this.#docs = docs
+  }
+
+  scan({ from, to }: DocumentRange): DocumentScan {
+    const docs = this.#docs
+    const scan = new ByteScan(nobody, this.#view, { gte: docs.ordinalKey(from), lt: docs.ordinalKey(to) })
+    return new DocumentScan(scan, (key, start, end) => docs.ordinalOf(key, start, end))
+  }
+
+  closeReader(reader: { close(): Promise<void> }): void {
+    void reader.close()
+  }
+
+  assertOpen(): void {}
+
+  /** Nobody asks a match of a part for its record. */
+  record(): undefined {
+    return undefined
+  }
+}
+
+/** Nobody else closes the scans. */
+const nobody = { attachResource: () => {}, detachResource: () => {} }

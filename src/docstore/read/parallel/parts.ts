@@ -1,0 +1,97 @@
+/** Splits a read into parts: the candidates of a segment, or some of them where threads could decide about them. */
+import { allCandidates, type Candidates, slice, uncertainCandidates } from '../candidates.ts'
+import { isDense } from '../confirm.ts'
+import type { OrdinalRange } from '../confirm-by-scan.ts'
+import type { Execution } from '../execution.ts'
+import type { Plan } from '../planner.ts'
+import { type Waiting, wait } from '../steps.ts'
+
+/** Candidates that a thread decides about at a time: some 15 ms of work, so that all threads end at about the same time. */
+const partCandidates = 8192
+
+export interface Part {
+  readonly candidates: Candidates
+  /** The ordinals that they lie in. */
+  readonly range: OrdinalRange
+  /** Whether reading the range is faster than reading the candidates by key. */
+  readonly isDense: boolean
+  /** Matches that are only counted, and not among the candidates. */
+  readonly counted: number
+}
+
+/** A plan that goes through segments. */
+export type SegmentPlan = Exclude<Plan, { readonly kind: 'ids' }>
+
+export class Parts {
+  readonly #execution: Execution
+  readonly #plan: SegmentPlan
+  readonly #isCounting: boolean
+  readonly #reverse: boolean
+  /** Segments visited or skipped so far. */
+  #segments = 0
+  /** The segment that is being split, and how many of its candidates are in earlier parts. */
+  #whole: Part | undefined
+  #taken = 0
+
+  /** @param isCounting certain candidates are counted; the order does not matter */
+  constructor(execution: Execution, plan: SegmentPlan, isCounting: boolean) {
+    this.#execution = execution
+    this.#plan = plan
+    this.#isCounting = isCounting
+    this.#reverse = plan.reverse && !isCounting
+    execution.meter.segments += execution.view.index.segmentCount
+  }
+
+  /** The next part, which may have no candidates; undefined at the end. */
+  *next(): Waiting<Part | undefined> {
+    const whole = this.#whole ?? (yield* this.#nextSegment())
+    if (whole === undefined || !whole.isDense || this.#execution.parallel === undefined) return whole
+    const { candidates } = whole
+    const from = this.#taken
+    const to = Math.min(candidates.count, from + partCandidates)
+    this.#taken = to === candidates.count ? 0 : to
+    this.#whole = to === candidates.count ? undefined : whole
+    return from === 0 && to === candidates.count ? whole : partOf(whole, from, to)
+  }
+
+  *#nextSegment(): Waiting<Part | undefined> {
+    const { view, meter } = this.#execution
+    const { index } = view
+    this.#segments += this.#skip()
+    if (this.#segments >= index.segmentCount) return undefined
+    const number = this.#number
+    this.#segments++
+    const segment = yield* wait(index.evaluate(number, this.#plan.bounds, this.#isCounting ? 0 : undefined))
+    meter.countSegment(segment)
+    const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: this.#reverse }
+    const candidates = this.#isCounting ? uncertainCandidates(segment) : allCandidates(segment, this.#reverse)
+    const counted = this.#isCounting ? segment.lowerCount : 0
+    return { candidates, range, isDense: isDense(this.#execution, candidates, range), counted }
+  }
+
+  get #number(): number {
+    return this.#reverse ? this.#execution.view.index.segmentCount - 1 - this.#segments : this.#segments
+  }
+
+  /** Returns how many segments from here on have no candidates. */
+  #skip(): number {
+    const { view, meter } = this.#execution
+    const { index } = view
+    if (index.skip === undefined || this.#segments >= index.segmentCount) return 0
+    const skipped = index.skip(this.#number, this.#plan.bounds, this.#reverse ? -1 : 1)
+    meter.segmentsPruned += skipped
+    return skipped
+  }
+}
+
+function partOf({ candidates, range, isDense, counted }: Part, from: number, to: number): Part {
+  const some = slice(candidates, from, to)
+  return { candidates: some, range: spanOf(some, range.reverse), isDense, counted: from === 0 ? counted : 0 }
+}
+
+/** REQUIRES: some candidates */
+function spanOf(candidates: Candidates, reverse: boolean): OrdinalRange {
+  const first = candidates.ordinal(0)
+  const last = candidates.ordinal(candidates.count - 1)
+  return { from: Math.min(first, last), to: Math.max(first, last) + 1, reverse }
+}
