@@ -5,8 +5,8 @@ import { lowerThreadPriority } from '../../lsm/fs/thread-priority.ts'
 import type { ScanMessage, ScanReply } from '../read/parallel/messages.ts'
 import { PartScan } from '../read/parallel/part-scan.ts'
 
-/** Nice value. The main thread serves the event loop, but it waits for parts of its scans. */
-lowerThreadPriority(2)
+/** Nice value. The main thread serves the event loop, and does not wait long for a part. */
+lowerThreadPriority(10)
 
 let scan: PartScan | undefined
 let ending = new AbortController()

@@ -14,7 +14,7 @@ export interface First {
   readonly wanted: number
 }
 
-/** REQUIRES: its parts ascend. */
+/** Takes parts in any order. */
 export class Decider {
   readonly #scanning: Scanning
   readonly #filter: CompiledFilter
@@ -35,7 +35,7 @@ export class Decider {
     const first = this.#first
     const visit = (matches: readonly Match[]): void => {
       for (const { ordinal, document, characters } of matches) {
-        if (first === undefined || first.push(document, ordinal, characters)) found.push(ordinal)
+        if (first === undefined || first.push(document, ordinal, characters, ordinal)) found.push(ordinal)
       }
     }
     const range = { from: request.from, to: request.to, reverse: false }

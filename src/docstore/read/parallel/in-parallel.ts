@@ -10,7 +10,7 @@ import { type Candidates, candidatesOfOrdinals } from '../candidates.ts'
 import type { Confirmer, Match } from '../confirmer.ts'
 import type { Execution } from '../execution.ts'
 import { FieldsRead, usesNone } from '../fields-read.ts'
-import type { Steps } from '../steps.ts'
+import { type Steps, wait } from '../steps.ts'
 import { type Confirming, confirmPart, nextPart } from './confirm-part.ts'
 import { Decider } from './decider.ts'
 import type { DecidedPart, PartRequest } from './messages.ts'
@@ -19,6 +19,8 @@ import type { Decision, ParallelScan } from './parallel-scan.ts'
 import type { Part, Parts } from './parts.ts'
 
 const maxAhead = 64
+/** How long this thread waits for another before it does the work itself: longer than a part takes. */
+const maxWait = 30
 
 /** A part whose turn has not come yet. */
 interface Ahead {
@@ -27,8 +29,10 @@ interface Ahead {
   readonly decision: Decision | undefined
   /** What this thread decided. */
   own: DecidedPart | undefined
-  /** Whether this thread could decide it before its turn. */
+  /** Whether this thread may decide it before its turn: it has not tried yet. */
   canDecide: boolean
+  /** Whether this thread has waited for another to decide it. */
+  isLate: boolean
 }
 
 export class InParallel {
@@ -67,8 +71,8 @@ export class InParallel {
         yield* this.#handOut()
         const next = this.#ahead[0] ?? (yield* this.#take())
         if (next === undefined) return
-        if (isUndecided(next)) {
-          yield* this.#workAhead(next.decision!)
+        if (isAwaited(next) && !next.isLate) {
+          yield* this.#workAhead(next)
         } else {
           this.#ahead.shift()
           yield* this.#confirm(next)
@@ -92,7 +96,7 @@ export class InParallel {
     if (part === undefined) return undefined
     const { isDense } = part
     const decision = isDense && this.#scan.wantsPart ? this.#scan.decide(requestFor(part)) : undefined
-    const taken = { part, decision, own: undefined, canDecide: isDense && decision === undefined }
+    const taken = { part, decision, own: undefined, canDecide: isDense, isLate: false }
     this.#ahead.push(taken)
     return taken
   }
@@ -117,11 +121,11 @@ export class InParallel {
   }
 
   /** While a thread decides the part whose turn it is, decides a later one, or waits. */
-  *#workAhead({ settled }: Decision): Steps<Match[]> {
+  *#workAhead(current: Ahead): Steps<Match[]> {
     if (this.#confirmer.hasMatches) yield this.#confirmer.take()
-    const next = this.#ahead.find(({ canDecide }) => canDecide) ?? (yield* this.#takeOwn())
+    const next = yield* this.#nextOwn(current)
     if (next === undefined) {
-      yield settled
+      current.isLate = !(yield* wait(settlesWithin(current.decision!, maxWait)))
       this.#execution.control.beginSlice()
       return
     }
@@ -133,16 +137,35 @@ export class InParallel {
     }
   }
 
-  /** Takes the next part; undefined if this thread cannot decide it. */
-  *#takeOwn(): Confirming<Ahead | undefined> {
-    if (this.#ahead.length >= maxAhead) return undefined
-    const taken = yield* this.#take()
-    return taken?.canDecide ? taken : undefined
+  /** Returns a part that this thread can decide: one that no thread was asked for, or else the one that it would do last. */
+  *#nextOwn(current: Ahead): Confirming<Ahead | undefined> {
+    const unasked = this.#ahead.find(isUnasked)
+    if (unasked !== undefined) return unasked
+    while (this.#ahead.length < maxAhead) {
+      const taken = yield* this.#take()
+      if (taken === undefined) break
+      if (isUnasked(taken)) return taken
+    }
+    return this.#ahead.findLast((each) => each !== current && each.canDecide && isAwaited(each))
   }
 }
 
-function isUndecided({ decision }: Ahead): boolean {
-  return decision !== undefined && !decision.isSettled
+function isUnasked({ decision, canDecide }: Ahead): boolean {
+  return decision === undefined && canDecide
+}
+
+function isAwaited({ decision, own }: Ahead): boolean {
+  return decision !== undefined && !decision.isSettled && own === undefined
+}
+
+async function settlesWithin({ settled }: Decision, milliseconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), milliseconds)
+  })
+  const isSettled = await Promise.race([settled.then(() => true), late])
+  clearTimeout(timer)
+  return isSettled
 }
 
 function requestFor({ candidates, range }: Part): PartRequest {

@@ -56,7 +56,7 @@ export class ParallelScan {
     return this.#helpers.some(isIdle)
   }
 
-  /** REQUIRES: wantsPart; parts ascend */
+  /** REQUIRES: wantsPart */
   decide(part: PartRequest): Decision {
     const helper = this.#helpers.filter(isIdle).reduce((a, b) => (b.queued < a.queued ? b : a))
     helper.queued++
