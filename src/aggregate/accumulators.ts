@@ -5,7 +5,7 @@
 import { compareValues } from '../model/compare.ts'
 import { toDouble } from '../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
-import { ExactSum } from './exact-sum.ts'
+import { ExactSum, type SumState } from './exact-sum.ts'
 import { isNil } from './expression-values.ts'
 import { type GroupKey, groupKey } from './group-key.ts'
 
@@ -14,6 +14,12 @@ export interface Accumulator {
   add(value: unknown): boolean
   /** Returns the result for the values so far, which later values do not change. */
   result(): unknown
+  /**
+   * Returns data with which another accumulator, which was given what came before, gets to the same state: for its
+   * merge(), or, where that is missing, a list of values to add. Missing if there is no such data.
+   */
+  partial?(): unknown
+  merge?(partial: unknown): void
 }
 
 export type AccumulatorClass = new () => Accumulator
@@ -29,6 +35,14 @@ class Sum implements Accumulator {
   result(): unknown {
     return this.#sum.total()
   }
+
+  partial(): SumState {
+    return this.#sum.state()
+  }
+
+  merge(partial: unknown): void {
+    this.#sum.merge(partial as SumState)
+  }
 }
 
 class Average implements Accumulator {
@@ -41,6 +55,14 @@ class Average implements Accumulator {
 
   result(): unknown {
     return this.#sum.average()
+  }
+
+  partial(): SumState {
+    return this.#sum.state()
+  }
+
+  merge(partial: unknown): void {
+    this.#sum.merge(partial as SumState)
   }
 }
 
@@ -58,6 +80,10 @@ abstract class Extreme implements Accumulator {
 
   result(): unknown {
     return this.#extreme
+  }
+
+  partial(): readonly unknown[] {
+    return [this.#extreme]
   }
 }
 
@@ -87,6 +113,10 @@ class First implements Accumulator {
   result(): unknown {
     return this.#first ?? null
   }
+
+  partial(): readonly unknown[] {
+    return this.#isSet ? [this.#first] : []
+  }
 }
 
 class Last implements Accumulator {
@@ -99,6 +129,11 @@ class Last implements Accumulator {
 
   result(): unknown {
     return this.#last ?? null
+  }
+
+  /** REQUIRES: a value was added, as to every accumulator of a group */
+  partial(): readonly unknown[] {
+    return [this.#last]
   }
 }
 
@@ -114,6 +149,10 @@ class List implements Accumulator {
 
   result(): unknown {
     return [...this.#values]
+  }
+
+  partial(): readonly unknown[] {
+    return this.#values
   }
 }
 
@@ -132,6 +171,10 @@ class Distinct implements Accumulator {
   result(): unknown {
     return [...this.#values.values()]
   }
+
+  partial(): readonly unknown[] {
+    return [...this.#values.values()]
+  }
 }
 
 class Count implements Accumulator {
@@ -144,6 +187,14 @@ class Count implements Accumulator {
 
   result(): unknown {
     return this.#count
+  }
+
+  partial(): number {
+    return this.#count
+  }
+
+  merge(partial: unknown): void {
+    this.#count += partial as number
   }
 }
 
@@ -161,9 +212,15 @@ class Merged implements Accumulator {
   result(): unknown {
     return { ...this.#merged }
   }
+
+  partial(): readonly unknown[] {
+    return [this.#merged]
+  }
 }
 
-/** Welford's method, which retains no values. */
+/**
+ * Welford's method, which retains no values. It has no partial(): the results of parts would have other rounding errors.
+ */
 abstract class Deviation implements Accumulator {
   #count = 0
   #mean = 0

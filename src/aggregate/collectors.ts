@@ -4,7 +4,7 @@ import type { Document } from '../model/types.ts'
 import { type CompiledSort, FullSort, TopK } from '../query/sort.ts'
 import type { StagePlace } from './errors.ts'
 import { stageBudget } from './group.ts'
-import type { Collector } from './stage.ts'
+import type { Collector, PartialCollector } from './stage.ts'
 
 /** @param limit number of leading documents wanted; Infinity for all */
 export class Sorter implements Collector {
@@ -69,7 +69,7 @@ export class Sample implements Collector {
 }
 
 /** Yields one document with the count, or none if the count is 0. */
-export class Counter implements Collector {
+export class Counter implements PartialCollector {
   readonly #field: string
   #count = 0
 
@@ -77,8 +77,22 @@ export class Counter implements Collector {
     this.#field = field
   }
 
+  readonly canDivide = true
+
+  get size(): number {
+    return 1
+  }
+
   add(): void {
     this.#count++
+  }
+
+  partial(): number {
+    return this.#count
+  }
+
+  merge(partial: unknown): void {
+    this.#count += partial as number
   }
 
   *results(): Iterable<Document> {

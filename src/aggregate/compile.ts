@@ -9,6 +9,7 @@ import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
 import { assertStagesSupportCollation } from './collation-support.ts'
 import { Counter, Sample, Sorter } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
+import { divisibleStages } from './divide.ts'
 import { compileDocuments } from './documents.ts'
 import { type StagePlace, stageError, withStage } from './errors.ts'
 import type { Expressions } from './expression.ts'
@@ -35,11 +36,12 @@ export function compilePipeline(pipeline: unknown, expressions: Expressions, wit
   const write = compileWrite(parsed[parsed.length - 1], expressions)
   const reading = write === undefined ? parsed : parsed.slice(0, -1)
   if (reading[0]?.place.stage === '$documents') {
-    return { read: undefined, stages: compileStages(reading, expressions), write }
+    return { read: undefined, stages: compileStages(reading, expressions), write, divisible: undefined }
   }
   const { read, rest } = splitLeading(reading)
   for (const stage of reading.slice(0, reading.length - rest.length)) checkLeading(stage, expressions)
-  return { read: compileRead(read, expressions), stages: compileStages(rest, expressions), write }
+  const compiled = { read: compileRead(read, expressions), stages: compileStages(rest, expressions) }
+  return { ...compiled, write, divisible: divisibleStages(compiled.read, reading, compiled.stages) }
 }
 
 /** Returns undefined for a stage that does not write. */

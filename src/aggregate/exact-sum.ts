@@ -15,6 +15,18 @@ import { type Numeric, Type, typeOf } from '../model/types.ts'
 /** Significant digits of a double in decimal arithmetic, as in MongoDB. */
 const doubleDigits = 15
 
+/** A sum as data. */
+export interface SumState {
+  readonly high: number
+  readonly low: number
+  readonly special: number
+  readonly isInteger: boolean
+  readonly longs: bigint | undefined
+  readonly decimals: Decimal | undefined
+  readonly specialDecimal: number | undefined
+  readonly count: number
+}
+
 export class ExactSum {
   /** The sum of the doubles is `#high + #low`. */
   #high = 0
@@ -41,6 +53,35 @@ export class ExactSum {
       this.#count++
       this.#addOther(unwrapNumber(value as Numeric))
     }
+  }
+
+  /** @throws RangeError if the sum of doubles is too large for one: with those of other parts it might not be */
+  state(): SumState {
+    if (!Number.isFinite(this.#high)) throw new RangeError('The sum overflows')
+    return {
+      high: this.#high,
+      low: this.#low,
+      special: this.#special,
+      isInteger: this.#isInteger,
+      longs: this.#longs,
+      decimals: this.#decimals,
+      specialDecimal: this.#specialDecimal,
+      count: this.#count
+    }
+  }
+
+  /** Adds all that another sum is of. */
+  merge({ high, low, special, isInteger, longs, decimals, specialDecimal, count }: SumState): void {
+    this.#count += count
+    const sum = this.#high + high
+    this.#low += roundingError(this.#high, high, sum) + low
+    this.#high = sum
+    this.#special += special
+    this.#isInteger &&= isInteger
+    if (longs !== undefined) this.#longs = (this.#longs ?? 0n) + longs
+    if (decimals !== undefined)
+      this.#decimals = this.#decimals === undefined ? decimals : addDecimals(this.#decimals, decimals)
+    if (specialDecimal !== undefined) this.#specialDecimal = (this.#specialDecimal ?? 0) + specialDecimal
   }
 
   /** Returns 0 if nothing was added. */

@@ -13,7 +13,7 @@ import type { Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
 import { type GroupKey, groupKey } from './group-key.ts'
 import type { GroupAccumulator } from './operators/group-accumulators.ts'
-import type { Collector } from './stage.ts'
+import type { PartialCollector } from './stage.ts'
 
 /** Overhead of a group besides its values. */
 export const groupBytes = 200
@@ -66,6 +66,24 @@ export class Group {
     if (!areHeld) budget.change(estimateBytes(document))
   }
 
+  /** REQUIRES: that of Groups */
+  partial(): readonly unknown[] {
+    return this.#accumulators.map((accumulator) => accumulator?.partial?.())
+  }
+
+  /** @param partial of a group with the same id, of documents that come next */
+  merge(partial: readonly unknown[]): void {
+    this.#accumulators.forEach((accumulator, i) => {
+      if (accumulator?.merge !== undefined) {
+        accumulator.merge(partial[i])
+        return
+      }
+      for (const value of partial[i] as readonly unknown[]) {
+        if (accumulator?.add(value)) this.#output.budget.change(estimateBytes(value))
+      }
+    })
+  }
+
   result(): Document {
     const result: Document = { _id: this.id }
     this.#output.fields.forEach(({ name, accumulate }, i) => {
@@ -92,7 +110,9 @@ export interface Grouping {
   readonly isOrdered?: boolean
 }
 
-export class Groups implements Collector {
+type PartialGroup = readonly [id: unknown, values: readonly unknown[]]
+
+export class Groups implements PartialCollector {
   readonly #grouping: Grouping
   readonly #output: GroupOutput
   readonly #groups = new Map<GroupKey, Group>()
@@ -103,15 +123,34 @@ export class Groups implements Collector {
     this.#output = { place, fields, budget: stageBudget(place), areHeld: false }
   }
 
+  get size(): number {
+    return this.#groups.size
+  }
+
   add(document: Document): void {
-    const id = this.#grouping.id(document)
+    this.#groupOf(this.#grouping.id(document)).add(document)
+  }
+
+  get canDivide(): boolean {
+    return this.#output.fields.every(({ begin }) => begin?.().partial !== undefined)
+  }
+
+  partial(): readonly PartialGroup[] {
+    return Array.from(this.#groups.values(), (group) => [group.id, group.partial()])
+  }
+
+  merge(partial: unknown): void {
+    for (const [id, values] of partial as readonly PartialGroup[]) this.#groupOf(id).merge(values)
+  }
+
+  #groupOf(id: unknown): Group {
     const key = groupKey(id)
     let group = this.#groups.get(key)
     if (group === undefined) {
       group = new Group(id ?? null, this.#output)
       this.#groups.set(key, group)
     }
-    group.add(document)
+    return group
   }
 
   *results(): Iterable<Document> {

@@ -12,6 +12,18 @@ export interface Collector {
   results(): Iterable<Document | undefined>
 }
 
+/** A collector that can be given its documents in parts, each collected by another. */
+export interface PartialCollector extends Collector {
+  /** Whether this one can. */
+  readonly canDivide: boolean
+  /** Number of results so far. */
+  readonly size: number
+  /** Returns what was collected, as data. REQUIRES: canDivide */
+  partial(): unknown
+  /** Adds what another of the same stage has collected, from documents that come next. REQUIRES: canDivide */
+  merge(partial: unknown): void
+}
+
 /** A nested pipeline over another collection. */
 export interface ForeignPipeline {
   /** undefined if the pipeline reads no collection. */
@@ -151,6 +163,16 @@ export interface Pipeline {
   readonly stages: readonly Stage[]
   /** The last stage, if it writes; never in a nested pipeline. */
   readonly write: WriteStage | undefined
+  /** The first stages, if parts of the documents can go through them separately. */
+  readonly divisible: DivisibleStages | undefined
+}
+
+/** Stages that each take one document at a time, and then a PartialCollector. */
+export interface DivisibleStages {
+  /** Place of the collector among the compiled stages. */
+  readonly collector: number
+  /** The pipeline up to there, as the caller wrote it. */
+  readonly pipeline: readonly Document[]
 }
 
 /** Returns the other collections that a pipeline reads, including those of nested pipelines. */

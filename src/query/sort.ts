@@ -66,6 +66,9 @@ export function compileSort(spec: unknown, strings?: StringOrder): CompiledSort 
   }
 }
 
+/** The order of arrival. */
+export const noSort = compileSort(undefined)
+
 function keyComparison(
   fields: readonly SortField[],
   strings: StringOrder | undefined

@@ -1,6 +1,8 @@
 /** A run of a pipeline: captures the state it reads, loads operators if necessary, and returns documents in slices. */
+
+import { DividedStages } from '../../aggregate/divide.ts'
 import type { Expressions } from '../../aggregate/expression.ts'
-import { foreignCollections, type Pipeline } from '../../aggregate/stage.ts'
+import { foreignCollections, type PartialCollector, type Pipeline, type Stage } from '../../aggregate/stage.ts'
 import { cloneDocument } from '../../model/clone.ts'
 import type { Document } from '../../model/types.ts'
 import { fromStore } from '../errors.ts'
@@ -73,11 +75,14 @@ export class AggregationRun implements CursorRun {
       )
     }
     const first = collection && leading && { collection, ...leading }
-    const { sources, read } = captureSources(first, foreign, expressions, this.control)
+    const { sources, read: captured } = captureSources(first, foreign, expressions, this.control)
+    // To explain a pipeline, what every stage yields is counted.
+    const { read, stages } =
+      tally === undefined ? divided(pipeline, captured) : { read: captured, stages: pipeline.stages }
     this.views = sources
     this.read = read
     const context: StageContext = { control: this.control, sources, run: runStages, ...(tally && { tally }) }
-    this.#documents = documentsOf(pipeline, expressions, read, context)
+    this.#documents = documentsOf(stages, expressions, read, context)
   }
 
   get isOver(): boolean {
@@ -130,15 +135,37 @@ export class AggregationRun implements CursorRun {
   }
 }
 
+/** Lets threads that help the read take their parts of it through the first stages, if these can be divided. */
+function divided(
+  { divisible, stages }: Pipeline,
+  read: FirstRead | undefined
+): { readonly read: FirstRead | undefined; readonly stages: readonly Stage[] } {
+  const stage = divisible && stages[divisible.collector]
+  if (divisible === undefined || stage?.kind !== 'collect' || read?.execution.parallel === undefined)
+    return { read, stages }
+  const collector = stage.begin() as PartialCollector
+  const until = stages.slice(0, divisible.collector + 1)
+  const collected = {
+    pipeline: divisible.pipeline,
+    project: read.find.project,
+    begin: () => new DividedStages(until),
+    collector
+  }
+  const execution = { ...read.execution, parallel: { ...read.execution.parallel, collected } }
+  return {
+    read: { ...read, execution },
+    stages: stages.map((each) => (each === stage ? { ...stage, begin: () => collector } : each))
+  }
+}
+
 function* documentsOf(
-  pipeline: Pipeline,
+  stages: readonly Stage[],
   expressions: Expressions,
   read: FirstRead | undefined,
   context: StageContext
 ): Documents {
   if (expressions.needsLoading) yield* wait(expressions.load())
   const found = read === undefined ? noDocuments() : firstDocuments(read)
-  const { stages } = pipeline
   // Stages share values that they do not change, so each result is copied.
   yield* stages.length === 0 ? found : copyDocuments(runStages(found, stages, context), context.control)
 }

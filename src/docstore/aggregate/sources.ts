@@ -83,7 +83,7 @@ export class Sources {
 }
 
 /**
- * @param expressions those of the read's filter
+ * @param expressions those of the pipeline
  * @throws PetalError for invalid options
  */
 export function compileRead(read: LeadingRead, options: FindOptions, expressions?: Expressions): CompiledFind {
@@ -97,11 +97,7 @@ export function compileRead(read: LeadingRead, options: FindOptions, expressions
     ...(limit <= Number.MAX_SAFE_INTEGER && { limit }),
     ...(projection !== undefined && { projection })
   }
-  return compileFind(
-    filter,
-    findOptions,
-    compiledFilter && { filter: compiledFilter, ...(expressions && { expressions }) }
-  )
+  return compileFind(filter, findOptions, { filter: compiledFilter, expressions })
 }
 
 /**

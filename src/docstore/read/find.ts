@@ -7,7 +7,7 @@ import { parseCollation } from '../../query/collation.ts'
 import { noConstraints } from '../../query/constraints.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import { pathsOfProjection } from '../../query/filter-paths.ts'
-import { compileSort } from '../../query/sort.ts'
+import { type CompiledSort, compileSort, noSort } from '../../query/sort.ts'
 import { fromStore } from '../errors.ts'
 import { declaredRead } from '../indexes/plan-read.ts'
 import { type IndexRead, matchesByIndex } from '../indexes/read-by-index.ts'
@@ -22,7 +22,7 @@ import { FindExpressions } from './expressions.ts'
 import { FieldsRead, type PathsUsed } from './fields-read.ts'
 import { parseHint } from './hint.ts'
 import { Meter } from './meter.ts'
-import type { Deciding } from './parallel/portable-find.ts'
+import type { Deciding } from './parallel/portable-read.ts'
 import { type Plan, plan } from './planner.ts'
 import type { ReadView } from './read-view.ts'
 import type { Readable } from './sliced-cursor.ts'
@@ -31,6 +31,7 @@ import { advance, end, type Steps, wait } from './steps.ts'
 
 /** A validated and compiled find. */
 export interface CompiledFind extends Deciding {
+  readonly sort: CompiledSort
   readonly project: ((document: Document) => Document) | undefined
   /** The paths of matches that the projection looks at. */
   readonly used: PathsUsed
@@ -58,7 +59,6 @@ const matchesAll: CompiledFilter = {
   unbounded: [],
   source: {}
 }
-const noSort = compileSort(undefined)
 
 /**
  * @param known the filter, if already compiled, and its expressions
@@ -67,7 +67,7 @@ const noSort = compileSort(undefined)
 export function compileFind(
   filter: unknown,
   options: FindOptions,
-  known?: { readonly filter: CompiledFilter; readonly expressions?: Expressions }
+  known?: { readonly filter: CompiledFilter | undefined; readonly expressions?: Expressions | undefined }
 ): CompiledFind {
   const hint = parseHint(options.hint)
   const order = parseCollation(options.collation)
@@ -173,7 +173,7 @@ function executionOver(
   const maxMatches = isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
   const fields = new FieldsRead(find.filter, find.sort, used)
   const { plan, filter, skip: unwanted } = find
-  const parallel = view.scanThreads === 0 ? undefined : { deciding: find, first: undefined }
+  const parallel = view.scanThreads === 0 ? undefined : { deciding: find, first: undefined, collected: undefined }
   return { view, plan, declared, filter, control, meter, maxMatches, unwanted, fields, parallel }
 }
 

@@ -1,4 +1,6 @@
-/** Decides which candidates of a part match, without returning their documents: in any thread. */
+/** Decides which candidates of a part match, and what becomes of them: in any thread. */
+import type { DividedStages } from '../../../aggregate/divide.ts'
+import type { Document } from '../../../model/types.ts'
 import type { CompiledFilter } from '../../../query/filter.ts'
 import { type CompiledSort, TopK } from '../../../query/sort.ts'
 import { type Candidates, candidatesOfOrdinals } from '../candidates.ts'
@@ -6,49 +8,39 @@ import { confirmByScan, type Scanning } from '../confirm-by-scan.ts'
 import { Confirmer, type Match } from '../confirmer.ts'
 import { Meter } from '../meter.ts'
 import { forEachStep, type Waiting } from '../steps.ts'
-import type { DecidedPart, PartCosts, PartRequest } from './messages.ts'
+import type { DecidedPart, PartRequest, PartResult } from './messages.ts'
 
-/** The first matches of an order. */
-export interface First {
-  readonly sort: CompiledSort
-  readonly wanted: number
+/** What becomes of the matches of a part. */
+interface Gathering {
+  add(match: Match): void
+  result(): PartResult
 }
 
 /** Takes parts in any order. */
 export class Decider {
   readonly #scanning: Scanning
   readonly #filter: CompiledFilter
-  /** The first matches of all parts; a match that is not among them need not be returned. */
-  readonly #first: TopK<number> | undefined
+  readonly #begin: () => Gathering
 
-  constructor(scanning: Scanning, filter: CompiledFilter, first: First | undefined) {
+  /** @param begin begins with a part */
+  constructor(scanning: Scanning, filter: CompiledFilter, begin: () => Gathering) {
     this.#scanning = scanning
     this.#filter = filter
-    this.#first = first && new TopK(first.sort, first.wanted)
+    this.#begin = begin
   }
 
   *decide(request: PartRequest): Waiting<DecidedPart> {
     const meter = new Meter()
-    const candidates = candidatesOf(request)
     const confirmer = new Confirmer(this.#filter, meter, Number.POSITIVE_INFINITY, true)
-    const found: number[] = []
-    const first = this.#first
+    const gathering = this.#begin()
     const visit = (matches: readonly Match[]): void => {
-      for (const { ordinal, document, characters } of matches) {
-        if (first === undefined || first.push(document, ordinal, characters, ordinal)) found.push(ordinal)
-      }
+      for (const match of matches) gathering.add(match)
     }
     const range = { from: request.from, to: request.to, reverse: false }
-    yield* forEachStep(confirmByScan(this.#scanning, confirmer, candidates, range), visit)
+    yield* forEachStep(confirmByScan(this.#scanning, confirmer, candidatesOf(request), range), visit)
     visit(confirmer.take())
-    return { ordinals: Float64Array.from(this.#stillFirst(found)), costs: costsOf(meter) }
-  }
-
-  /** Drops those that later ones of the same part have displaced. */
-  #stillFirst(found: readonly number[]): readonly number[] {
-    if (this.#first === undefined || found.length === 0) return found
-    const first = new Set(this.#first.toArray())
-    return found.filter((ordinal) => first.has(ordinal))
+    const { documentsFetched, tested, confirmed } = meter
+    return { result: gathering.result(), costs: { documentsFetched, tested, confirmed } }
   }
 }
 
@@ -57,6 +49,55 @@ function candidatesOf({ from, to, ordinals, isCertain }: PartRequest): Candidate
   return { count: to - from, ordinal: (i) => from + i, isCertain: () => isCertain }
 }
 
-function costsOf({ documentsFetched, tested, confirmed }: Meter): PartCosts {
-  return { documentsFetched, tested, confirmed }
+/** The first matches of an order. */
+export interface First {
+  readonly sort: CompiledSort
+  readonly wanted: number
+}
+
+/** Returns what finds matches, or those that are among the first of all parts so far. */
+export function finding(first: First | undefined): () => Gathering {
+  const top = first && new TopK<number>(first.sort, first.wanted)
+  return () => new Finding(top)
+}
+
+class Finding implements Gathering {
+  readonly #top: TopK<number> | undefined
+  readonly #ordinals: number[] = []
+
+  constructor(top: TopK<number> | undefined) {
+    this.#top = top
+  }
+
+  add({ ordinal, document, characters }: Match): void {
+    if (this.#top === undefined || this.#top.push(document, ordinal, characters, ordinal)) this.#ordinals.push(ordinal)
+  }
+
+  result(): PartResult {
+    return { kind: 'found', ordinals: Float64Array.from(this.#stillFirst()) }
+  }
+
+  /** Drops those that later ones of the same part have displaced. */
+  #stillFirst(): readonly number[] {
+    if (this.#top === undefined || this.#ordinals.length === 0) return this.#ordinals
+    const first = new Set(this.#top.toArray())
+    return this.#ordinals.filter((ordinal) => first.has(ordinal))
+  }
+}
+
+/**
+ * Returns what takes matches through stages.
+ * @param project what the stages get of a document
+ */
+export function collecting(
+  begin: () => DividedStages,
+  project: ((document: Document) => Document) | undefined
+): () => Gathering {
+  return () => {
+    const stages = begin()
+    return {
+      add: ({ document }) => stages.add(project === undefined ? document : project(document)),
+      result: () => ({ kind: 'collected', partial: stages.partial() })
+    }
+  }
 }

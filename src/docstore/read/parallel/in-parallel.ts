@@ -6,13 +6,15 @@
  * 2. At most `maxAhead` parts are decided before they are needed. Of each, only the ordinals of its matches are kept:
  *    their documents are read when it is the part's turn.
  */
+import { noSort } from '../../../query/sort.ts'
 import { type Candidates, candidatesOfOrdinals } from '../candidates.ts'
+import type { OrdinalRange } from '../confirm-by-scan.ts'
 import type { Confirmer, Match } from '../confirmer.ts'
 import type { Execution } from '../execution.ts'
 import { FieldsRead, usesNone } from '../fields-read.ts'
 import { type Steps, wait } from '../steps.ts'
 import { type Confirming, confirmPart, nextPart } from './confirm-part.ts'
-import { Decider } from './decider.ts'
+import { collecting, Decider, finding } from './decider.ts'
 import type { DecidedPart, PartRequest } from './messages.ts'
 import type { Parallel } from './parallel.ts'
 import type { Decision, ParallelScan } from './parallel-scan.ts'
@@ -37,6 +39,7 @@ interface Ahead {
 
 export class InParallel {
   readonly #execution: Execution
+  readonly #parallel: Parallel
   readonly #confirmer: Confirmer
   readonly #parts: Parts
   readonly #scan: ParallelScan
@@ -47,7 +50,7 @@ export class InParallel {
 
   constructor(
     execution: Execution,
-    { deciding, first }: Parallel,
+    parallel: Parallel,
     confirmer: Confirmer,
     parts: Parts,
     scan: ParallelScan,
@@ -58,8 +61,8 @@ export class InParallel {
     this.#parts = parts
     this.#scan = scan
     this.#isCounting = isCounting
-    const fields = new FieldsRead(deciding.filter, deciding.sort, usesNone)
-    this.#decider = new Decider({ ...execution, fields }, deciding.filter, first)
+    this.#parallel = parallel
+    this.#decider = deciderOf(execution, parallel)
   }
 
   /** Confirms all parts that are left. */
@@ -105,17 +108,26 @@ export class InParallel {
     const { meter } = this.#execution
     const decided = own ?? decision?.result
     if (decided === undefined) return yield* confirmPart(this.#execution, this.#confirmer, part)
-    const { ordinals, costs } = decided
+    const { result, costs } = decided
     meter.documentsFetched += costs.documentsFetched
     meter.tested += costs.tested
     meter.confirmed += costs.confirmed
+    if (result.kind === 'found') {
+      yield* this.#read(result.ordinals, part.range)
+    } else {
+      // The collector takes the matches before these first.
+      if (this.#confirmer.hasMatches) yield this.#confirmer.take()
+      this.#parallel.collected?.collector.merge(result.partial)
+    }
+  }
+
+  /** Reads the documents of matches, unless they are only counted. */
+  *#read(ordinals: Float64Array, range: OrdinalRange): Steps<Match[]> {
     if (this.#isCounting) return this.#confirmer.count(ordinals.length)
+    const { meter } = this.#execution
     const fetched = meter.documentsFetched
-    if (part.range.reverse) ordinals.reverse()
-    yield* confirmPart(this.#execution, this.#confirmer, {
-      candidates: candidatesOfOrdinals(ordinals, true),
-      range: part.range
-    })
+    if (range.reverse) ordinals.reverse()
+    yield* confirmPart(this.#execution, this.#confirmer, { candidates: candidatesOfOrdinals(ordinals, true), range })
     // They have been counted.
     meter.documentsFetched = fetched
   }
@@ -148,6 +160,13 @@ export class InParallel {
     }
     return this.#ahead.findLast((each) => each !== current && each.canDecide && isAwaited(each))
   }
+}
+
+function deciderOf(execution: Execution, { first, collected }: Parallel): Decider {
+  const { filter } = execution
+  if (collected !== undefined) return new Decider(execution, filter, collecting(collected.begin, collected.project))
+  const fields = new FieldsRead(filter, first?.sort ?? noSort, usesNone)
+  return new Decider({ ...execution, fields }, filter, finding(first))
 }
 
 function isUnasked({ decision, canDecide }: Ahead): boolean {

@@ -4,10 +4,9 @@ import type { Collation } from '../../../query/collation.ts'
 import type { SortField } from '../../../query/sort.ts'
 import type { Portable } from './portable.ts'
 
-/** A find in a form that can be compiled in another thread. */
-export interface PortableFind {
-  readonly filter: Portable
-  readonly sort: readonly SortField[]
+/** A read in a form that can be compiled in another thread. */
+export interface PortableRead {
+  readonly task: PortableTask
   readonly collation: Collation | undefined
   /** Values of variables that are the same for all documents. */
   readonly constants: Portable
@@ -15,14 +14,22 @@ export interface PortableFind {
   readonly now: Date
 }
 
+export type PortableTask =
+  /** Finds the matches of the filter, or the first of them in an order. */
+  | {
+      readonly kind: 'find'
+      readonly filter: Portable
+      readonly first: { readonly sort: readonly SortField[]; readonly wanted: number } | undefined
+    }
+  /** Takes the matches of the first stages through those that follow, up to a collector. */
+  | { readonly kind: 'collect'; readonly pipeline: Portable }
+
 export interface ScanRequest {
   /** The collection's documents. */
   readonly view: ViewData
   /** Prefix of their keys. */
   readonly docs: Uint8Array
-  readonly find: PortableFind
-  /** Only the first matches of the sort order are wanted; undefined for all. */
-  readonly wanted: number | undefined
+  readonly read: PortableRead
 }
 
 /** Candidates within a range of ordinals. */
@@ -42,11 +49,22 @@ export interface PartCosts {
   readonly confirmed: number
 }
 
-export interface DecidedPart {
-  /** Those that match, ascending. */
-  readonly ordinals: Float64Array
+/** What became of the candidates of a part. */
+export interface DecidedPart<Result = PartResult> {
+  readonly result: Result
   readonly costs: PartCosts
 }
+
+export type PartResult =
+  /** Those that match, ascending. */
+  | { readonly kind: 'found'; readonly ordinals: Float64Array }
+  /** What a collector made of them. */
+  | { readonly kind: 'collected'; readonly partial: unknown }
+
+/** A result in a form that structured cloning keeps. */
+export type PortableResult =
+  | Extract<PartResult, { readonly kind: 'found' }>
+  | { readonly kind: 'collected'; readonly partial: Portable }
 
 export type ScanMessage =
   | { readonly kind: 'open'; readonly request: ScanRequest }
@@ -57,6 +75,6 @@ export type ScanMessage =
 /** Answers come in the order of messages. */
 export type ScanReply =
   | { readonly kind: 'done' }
-  | { readonly kind: 'decided'; readonly part: DecidedPart }
+  | { readonly kind: 'decided'; readonly part: DecidedPart<PortableResult> }
   /** The caller will find out why when it reads the same documents. */
   | { readonly kind: 'failed' }

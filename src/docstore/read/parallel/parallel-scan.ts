@@ -9,7 +9,8 @@ import { transferListOf } from '../../../lsm/thread-view/view-data.ts'
 import type { SharedDocuments } from '../../store/collection-store.ts'
 import { putBackScanThread, type ScanThread, takeScanThread } from '../../threads/scan-threads.ts'
 import type { ReadView } from '../read-view.ts'
-import type { DecidedPart, PartRequest, PortableFind } from './messages.ts'
+import type { DecidedPart, PartRequest, PortableRead, PortableResult } from './messages.ts'
+import { unpack } from './portable.ts'
 
 /** Parts that a thread is handed ahead, so that it does not wait while this thread is busy. */
 const maxQueued = 3
@@ -34,10 +35,10 @@ export class ParallelScan {
   readonly #helpers: Helper[] = []
 
   /** @returns undefined if there are no threads, or they cannot read the store */
-  static begin(view: ReadView, find: PortableFind, wanted: number | undefined): ParallelScan | undefined {
+  static begin(view: ReadView, read: PortableRead): ParallelScan | undefined {
     const scan = new ParallelScan()
     try {
-      while (scan.#add(view, find, wanted)) {
+      while (scan.#add(view, read)) {
         // As many as there are.
       }
     } catch (error) {
@@ -67,7 +68,7 @@ export class ParallelScan {
     }
     const transfer = part.ordinals === undefined ? [] : [part.ordinals.buffer as ArrayBuffer]
     const settled = helper.thread.request({ kind: 'decide', part }, transfer).then(
-      (reply) => end(reply.kind === 'decided' ? reply.part : undefined),
+      (reply) => end(reply.kind === 'decided' ? unpacked(reply.part) : undefined),
       () => end(undefined)
     )
     const decision: Decision = { settled, isSettled: false, result: undefined }
@@ -80,7 +81,7 @@ export class ParallelScan {
   }
 
   /** Opens the view in one more thread; false if there is none, or it cannot read the store. */
-  #add(view: ReadView, find: PortableFind, wanted: number | undefined): boolean {
+  #add(view: ReadView, read: PortableRead): boolean {
     const thread = takeScanThread(view.scanThreads)
     if (thread === undefined) return false
     let shared: SharedDocuments | undefined
@@ -93,17 +94,19 @@ export class ParallelScan {
     const helper: Helper = { thread, shared, isReady: false, queued: 0 }
     this.#helpers.push(helper)
     const { data } = shared.view
-    thread
-      .request({ kind: 'open', request: { view: data, docs: shared.docs, find, wanted } }, transferListOf(data))
-      .then(
-        ({ kind }) => {
-          helper.isReady = kind === 'done'
-        },
-        // It is dead, and stays without work.
-        () => undefined
-      )
+    thread.request({ kind: 'open', request: { view: data, docs: shared.docs, read } }, transferListOf(data)).then(
+      ({ kind }) => {
+        helper.isReady = kind === 'done'
+      },
+      // It is dead, and stays without work.
+      () => undefined
+    )
     return true
   }
+}
+
+function unpacked({ result, costs }: DecidedPart<PortableResult>): DecidedPart {
+  return { result: result.kind === 'found' ? result : { kind: 'collected', partial: unpack(result.partial) }, costs }
 }
 
 function isIdle({ isReady, queued, thread }: Helper): boolean {

@@ -1,16 +1,32 @@
 /** Whether a read gets the help of threads (docs/architecture.md). */
+import type { DividedStages } from '../../../aggregate/divide.ts'
+import type { DivisibleStages, PartialCollector } from '../../../aggregate/stage.ts'
+import type { Document } from '../../../model/types.ts'
 import type { Confirmer } from '../confirmer.ts'
 import type { Execution } from '../execution.ts'
 import type { First } from './decider.ts'
+import type { PortableTask } from './messages.ts'
 import { ParallelScan } from './parallel-scan.ts'
 import type { Part } from './parts.ts'
-import { type Deciding, portableFind } from './portable-find.ts'
+import { collectTask, type Deciding, findTask, portableRead } from './portable-read.ts'
 
 /** What threads need to know of a read. */
 export interface Parallel {
   readonly deciding: Deciding
   /** The order of which only the first matches are wanted, if so. */
   readonly first: First | undefined
+  /** What a pipeline does with the matches, if that can be done to parts of them. */
+  readonly collected: Collected | undefined
+}
+
+export interface Collected {
+  readonly pipeline: DivisibleStages['pipeline']
+  /** What the stages get of a match; undefined for all. */
+  readonly project: ((document: Document) => Document) | undefined
+  /** Begins with a part. */
+  readonly begin: () => DividedStages
+  /** Takes the matches that this thread finds, and the results of parts. */
+  readonly collector: PartialCollector
 }
 
 /** Candidates that this thread confirms first: they show how many of them match. */
@@ -24,6 +40,8 @@ const minLeft = 100_000
 const maxShare = 1 / 32
 /** Each thread may return as many matches. */
 const maxFirst = 1000
+/** The fraction of documents that begin a group of their own, of which each part has its own, too. */
+const maxGroups = 1 / 16
 
 /**
  * Begins a scan by threads if it saves time.
@@ -36,13 +54,22 @@ export function beginParallel(
   isCounting: boolean
 ): ParallelScan | undefined {
   if (parallel === undefined || !part.isDense || confirmer.examined < minConfirmed) return undefined
-  const { deciding, first } = parallel
-  const isWorthIt = first === undefined ? isCounting || confirmer.matchShare <= maxShare : first.wanted <= maxFirst
-  if (!isWorthIt || Math.min(candidatesLeft(view.limit, part), confirmer.expectedCandidates) < minLeft) return undefined
-  const find = portableFind(deciding)
-  const scan = find && ParallelScan.begin(view, find, first?.wanted)
+  if (!isSelective(parallel, confirmer) && !isCounting) return undefined
+  if (Math.min(candidatesLeft(view.limit, part), confirmer.expectedCandidates) < minLeft) return undefined
+  const read = portableRead(parallel.deciding, taskOf(parallel))
+  const scan = read && ParallelScan.begin(view, read)
   if (scan !== undefined) meter.threads = scan.threads
   return scan
+}
+
+/** Whether threads return much less than they read. */
+function isSelective({ first, collected }: Parallel, confirmer: Confirmer): boolean {
+  if (collected !== undefined) return collected.collector.size <= maxGroups * confirmer.examined
+  return first === undefined ? confirmer.matchShare <= maxShare : first.wanted <= maxFirst
+}
+
+function taskOf({ deciding, first, collected }: Parallel): PortableTask | undefined {
+  return collected === undefined ? findTask(deciding.filter, first) : collectTask(collected.pipeline)
 }
 
 /** Estimated from the last part. */

@@ -2,20 +2,16 @@
 import type { FileSystem } from '../../../lsm/fs/file-system.ts'
 import { ByteScan } from '../../../lsm/read/byte-scan.ts'
 import { ThreadView } from '../../../lsm/thread-view/thread-view.ts'
-import { parseCollation } from '../../../query/collation.ts'
-import { compileSort } from '../../../query/sort.ts'
 import { DocumentCache } from '../../documents/document-cache.ts'
 import { DocumentCacheBudget } from '../../documents/document-cache-budget.ts'
 import { type Area, areaOf } from '../../store/layout.ts'
 import { Control } from '../control.ts'
 import type { DocumentRange } from '../document-reader.ts'
 import { DocumentScan } from '../document-scan.ts'
-import { FindExpressions } from '../expressions.ts'
-import { FieldsRead, usesNone } from '../fields-read.ts'
 import { finish } from '../steps.ts'
+import { compileTask } from './compile-task.ts'
 import { Decider } from './decider.ts'
 import type { DecidedPart, PartRequest, ScanRequest } from './messages.ts'
-import { unpack } from './portable.ts'
 
 export class PartScan {
   readonly #view: ThreadView
@@ -28,26 +24,14 @@ export class PartScan {
 
   /** @throws AbortedError */
   static async open(
-    { view: data, docs, find, wanted }: ScanRequest,
+    { view: data, docs, read }: ScanRequest,
     fileSystem: FileSystem,
     signal: AbortSignal
   ): Promise<PartScan> {
     const control = new Control({ signal })
-    const order = parseCollation(find.collation)
-    const expressions = new FindExpressions({ let: unpack(find.constants) }, order, find.now)
-    const filter = expressions.filter(unpack(find.filter))
-    const sort = compileSort(
-      find.sort.map(({ path, direction }) => [path, direction]),
-      order
-    )
-    await expressions.prepare?.()
+    const { filter, fields, begin } = await compileTask(read)
     const view = await ThreadView.open(data, fileSystem)
-    const scanning = {
-      control,
-      fields: new FieldsRead(filter, sort, usesNone),
-      view: new PartView(view, areaOf(docs))
-    }
-    return new PartScan(view, new Decider(scanning, filter, wanted === undefined ? undefined : { sort, wanted }))
+    return new PartScan(view, new Decider({ control, fields, view: new PartView(view, areaOf(docs)) }, filter, begin))
   }
 
   /** @throws AbortedError, or what the filter throws, or the store */

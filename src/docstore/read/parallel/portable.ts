@@ -1,36 +1,41 @@
 /**
- * Values of filters in a form that structured cloning keeps: it loses the classes of bson, which travel as Extended JSON.
- * Dates, regular expressions, binary data and bigints are cloned as they are.
+ * Values in a form that structured cloning keeps: it loses the classes of bson, which travel as Extended JSON. Dates,
+ * regular expressions, binary data and bigints are cloned as they are.
  */
 import { parseJson, stringifyCanonical } from '../../../model/extended-json.ts'
 import { type Document, isPlainObject } from '../../../model/types.ts'
 
 export interface Portable {
   /** Without the values below. */
-  readonly value: Document
+  readonly value: unknown
   readonly replaced: readonly (readonly [path: readonly string[], text: string])[]
 }
 
-/** REQUIRES: a copy as sanitizeFilter() makes it, without functions */
-export function portable(document: Document): Portable {
+/** Returns undefined for a value with functions in it. @param value not changed meanwhile, without cycles */
+export function portable(value: unknown): Portable | undefined {
   const replaced: [string[], string][] = []
-  const copy = (value: unknown, path: string[]): unknown => {
-    if (Array.isArray(value)) return value.map((element, i) => copy(element, [...path, String(i)]))
-    if (isPlainObject(value)) {
-      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, copy(each, [...path, key])]))
+  let hasFunctions = false
+  const copy = (each: unknown, path: string[]): unknown => {
+    if (typeof each === 'function') hasFunctions = true
+    if (typeof each !== 'object' || each === null) return each
+    if (Array.isArray(each)) return each.map((element, i) => copy(element, [...path, String(i)]))
+    if (isPlainObject(each)) {
+      return Object.fromEntries(Object.entries(each).map(([key, field]) => [key, copy(field, [...path, key])]))
     }
-    if (typeof value !== 'object' || value === null || !('_bsontype' in value)) return value
-    replaced.push([path, stringifyCanonical({ value })])
+    if (!('_bsontype' in each)) return each
+    replaced.push([path, stringifyCanonical({ value: each })])
     return null
   }
-  return { value: copy(document, []) as Document, replaced }
+  const copied = copy([value], [])
+  return hasFunctions ? undefined : { value: copied, replaced }
 }
 
-export function unpack({ value, replaced }: Portable): Document {
+/** Returns a portable value, in place. */
+export function unpack({ value, replaced }: Portable): unknown {
   for (const [path, text] of replaced) {
-    let parent = value
+    let parent = value as Document
     for (const key of path.slice(0, -1)) parent = parent[key] as Document
     parent[path.at(-1)!] = (parseJson(text) as Document).value
   }
-  return value
+  return (value as readonly unknown[])[0]
 }

@@ -1,0 +1,70 @@
+/** Which stages parts of the documents can go through separately, before the results are merged. */
+import type { Document } from '../model/types.ts'
+import type { ParsedStage } from './parse.ts'
+import type { Collector, DivisibleStages, LeadingRead, PartialCollector, Stage } from './stage.ts'
+
+/** Stages with a PartialCollector. */
+const divisible = new Set(['$bucket', '$count', '$group', '$sortByCount'])
+
+/**
+ * @param parsed the whole pipeline
+ * @param stages compiled from those that are not part of the read
+ */
+export function divisibleStages(
+  read: LeadingRead,
+  parsed: readonly ParsedStage[],
+  stages: readonly Stage[]
+): DivisibleStages | undefined {
+  const collector = stages.findIndex((stage) => !isByDocument(stage))
+  const stage = stages[collector]
+  if (stage?.kind !== 'collect' || !divisible.has(stage.place.stage) || !yieldsMatches(read)) return undefined
+  if (!(stage.begin() as PartialCollector).canDivide) return undefined
+  const { position } = stage.place
+  return { collector, pipeline: parsed.slice(0, position + 1).map(({ place, spec }) => ({ [place.stage]: spec })) }
+}
+
+/** Whether it yields all its matches, in the order of the collection. */
+function yieldsMatches({ sort, skip, limit, count, tally, sample }: LeadingRead): boolean {
+  return [sort, count, tally, sample].every((each) => each === undefined) && skip === 0 && !Number.isFinite(limit)
+}
+
+function isByDocument({ kind }: Stage): boolean {
+  return kind === 'each' || kind === 'expand'
+}
+
+/** Takes the documents of a part through such stages. */
+export class DividedStages {
+  readonly #stages: readonly Stage[]
+  readonly #collector: PartialCollector
+
+  /** @param stages up to the collector */
+  constructor(stages: readonly Stage[]) {
+    this.#stages = stages.slice(0, -1)
+    this.#collector = beginOf(stages.at(-1)) as PartialCollector
+  }
+
+  add(document: Document): void {
+    this.#addTo(0, document)
+  }
+
+  partial(): unknown {
+    return this.#collector.partial()
+  }
+
+  #addTo(place: number, document: Document): void {
+    const stage = this.#stages[place]
+    if (stage === undefined) {
+      this.#collector.add(document)
+    } else if (stage.kind === 'each') {
+      const result = stage.apply(document)
+      if (result !== undefined) this.#addTo(place + 1, result)
+    } else if (stage.kind === 'expand') {
+      for (const result of stage.apply(document)) this.#addTo(place + 1, result)
+    }
+  }
+}
+
+function beginOf(stage: Stage | undefined): Collector {
+  if (stage?.kind !== 'collect') throw new Error('The last stage is not a collector')
+  return stage.begin()
+}

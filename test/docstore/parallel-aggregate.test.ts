@@ -1,0 +1,188 @@
+/** Pipelines that threads help with return what this thread alone would return. */
+import { inspect, isDeepStrictEqual } from 'node:util'
+import type { Worker } from 'node:worker_threads'
+import { Decimal128, Long, ObjectId } from 'bson'
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type AggregateOptions, type AggregationPipeline, type Database, type Document, open } from '../../src/index.ts'
+import { adversarial, documents, testSeed } from '../support/arbitraries.ts'
+import { scratchPath } from './scratch.ts'
+import { askableFilters } from './value-cases.ts'
+
+const seed = testSeed()
+/** Enough for threads to be worth it. */
+const count = 130_000
+const many = fc.sample(documents(adversarial), { numRuns: 97, seed })
+const numbers = [
+  0.1,
+  1e-9,
+  3,
+  -7.25,
+  2 ** 53,
+  Long.fromString('9007199254740993'),
+  Decimal128.fromString('0.1'),
+  Number.NaN
+]
+const ids = Array.from({ length: 20 }, (_, i) => new ObjectId(i.toString(16).padStart(24, '0')))
+
+/** How many parts threads have decided. */
+let decided = 0
+process.on('worker', (worker: Worker) => {
+  worker.on('message', ({ kind }: { kind: string }) => {
+    if (kind === 'decided') decided++
+  })
+})
+
+function documentAt(i: number): Document {
+  const tags = Array.from({ length: i % 4 }, (_, k) => ({ text: `tag ${(i * 7 + k) % 31}` }))
+  const at = new Date(1_700_000_000_000 + i * 60_000)
+  return {
+    _id: i,
+    n: i % 1000,
+    kind: many[i % many.length],
+    number: numbers[i % 8],
+    owner: ids[i % 20],
+    tags,
+    at,
+    half: i / 2
+  }
+}
+
+async function filled(scanThreads: number): Promise<Database> {
+  const db = await open(scratchPath(), { scanThreads, autoRebuild: false })
+  await db.insertMany(Array.from({ length: count }, (_, i) => documentAt(i)))
+  await db.deleteMany({ n: 17 })
+  await db.updateMany({ n: 18 }, { $set: { tags: [{ text: 'changed' }] } })
+  return db
+}
+
+const alone = await filled(0)
+const helped = await filled(2)
+
+async function answerOf(db: Database, pipeline: AggregationPipeline, options: AggregateOptions): Promise<unknown> {
+  try {
+    return await db.aggregate(pipeline, options).toArray()
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+async function check(pipeline: AggregationPipeline, options: AggregateOptions = {}): Promise<void> {
+  const found = await answerOf(helped, pipeline, options)
+  const expected = await answerOf(alone, pipeline, options)
+  // A difference may be long: the first results show it.
+  const shown = inspect({ pipeline, found, expected }, { depth: 6, maxArrayLength: 4 })
+  assert.ok(isDeepStrictEqual(found, expected), shown)
+}
+
+const everything = {
+  n: { $sum: '$n' },
+  exactly: { $sum: '$number' },
+  average: { $avg: '$half' },
+  count: { $count: {} },
+  least: { $min: '$kind' },
+  most: { $max: '$owner' },
+  first: { $first: '$number' },
+  last: { $last: '$at' },
+  owners: { $addToSet: '$owner' },
+  merged: { $mergeObjects: { $arrayToObject: [[['k', '$n']]] } }
+}
+
+const divided: Readonly<Record<string, readonly [AggregationPipeline, AggregateOptions?]>> = {
+  'all accumulators': [[{ $group: { _id: '$owner', ...everything } }]],
+  'keys of all kinds': [[{ $group: { _id: '$kind', n: { $sum: 1 }, first: { $first: '$_id' } } }]],
+  'numbers that are equal': [[{ $group: { _id: '$number', n: { $sum: '$half' } } }, { $sort: { n: 1 } }]],
+  'several keys': [[{ $group: { _id: { o: '$owner', h: { $hour: '$at' } }, n: { $sum: '$n' } } }]],
+  'a total': [[{ $group: { _id: null, n: { $sum: '$n' }, all: { $avg: '$number' } } }]],
+  lists: [[{ $match: { n: { $lt: 30 } } }, { $group: { _id: '$n', all: { $push: '$kind' } } }], { hint: 'scan' }],
+  'elements of arrays': [[{ $unwind: '$tags' }, { $sortByCount: '$tags.text' }]],
+  buckets: [[{ $bucket: { groupBy: '$n', boundaries: [0, 10, 500], default: 'more', output: everything } }]],
+  'a count of elements': [[{ $unwind: '$tags' }, { $match: { 'tags.text': 'tag 3' } }, { $count: 'n' }]],
+  'computed fields': [[{ $set: { half: { $divide: ['$n', 2] } } }, { $group: { _id: '$half', n: { $sum: '$half' } } }]],
+  'a projection': [[{ $project: { n: 1 } }, { $group: { _id: '$owner', n: { $sum: '$n' }, k: { $min: '$kind' } } }]],
+  'a variable': [[{ $group: { _id: { $eq: ['$owner', '$$who'] }, n: { $sum: '$n' } } }], { let: { who: ids[3] } }],
+  'the present': [
+    [{ $group: { _id: { $gt: ['$$NOW', '$at'] }, now: { $first: { $eq: ['$$NOW', '$$NOW'] } }, n: { $sum: '$n' } } }]
+  ],
+  'stages after it': [
+    [
+      { $group: { _id: '$owner', n: { $sum: '$half' } } },
+      { $lookup: { from: 'default', localField: 'n', foreignField: 'half', as: 'same' } },
+      { $sort: { n: -1 } },
+      { $limit: 3 }
+    ]
+  ]
+}
+
+for (const [name, [pipeline, options = {}]] of Object.entries(divided)) {
+  test(`threads group parts: ${name}`, async () => {
+    const before = decided
+    // They may be starting, or all processors be busy.
+    for (let attempt = 0; attempt < 30 && decided === before; attempt++) await check(pipeline, options)
+    assert.ok(decided > before, 'threads helped')
+  })
+}
+
+test('threads group the matches of random filters', async () => {
+  for (const filter of askableFilters(adversarial, 6, seed)) {
+    await check([{ $match: filter }, { $group: { _id: '$owner', ...everything } }], { hint: 'scan' })
+  }
+})
+
+const undivided: Readonly<Record<string, AggregationPipeline>> = {
+  'many groups': [{ $group: { _id: '$half', n: { $sum: 1 } } }, { $sort: { _id: 1 } }, { $limit: 9 }],
+  deviations: [{ $group: { _id: '$owner', d: { $stdDevPop: '$n' } } }],
+  'all documents of a group at once': [
+    { $group: { _id: '$owner', m: { $median: { input: '$n', method: 'approximate' } } } }
+  ],
+  'functions of the caller': [
+    { $set: { n: { $function: { body: (n: number) => n + 1, args: ['$n'], lang: 'js' } } } },
+    { $group: { _id: '$owner', n: { $sum: '$n' } } }
+  ],
+  'some documents': [{ $limit: 120_000 }, { $group: { _id: '$owner', n: { $sum: '$n' } } }],
+  'an order': [{ $sort: { half: -1 } }, { $group: { _id: '$owner', n: { $first: '$n' } } }]
+}
+
+for (const [name, pipeline] of Object.entries(undivided)) {
+  test(`threads do not group parts: ${name}`, async () => {
+    const before = decided
+    await check(pipeline)
+    assert.is(decided, before)
+  })
+}
+
+test('an error in a stage is reported as ever', async () => {
+  await check([{ $group: { _id: { $divide: [1, { $subtract: ['$_id', 125_000] }] }, n: { $sum: 1 } } }])
+  await check([
+    { $set: { x: { $divide: [1, { $subtract: ['$_id', 125_000] }] } } },
+    { $group: { _id: '$owner', x: { $max: '$x' } } }
+  ])
+  await check([{ $group: { _id: '$owner', all: { $push: { $concat: [{ $toString: '$_id' }, 'x'.repeat(2000)] } } } }])
+})
+
+test('sums that overflow in a part alone do not', async () => {
+  const isOneOf = (...ids: number[]): object => ({ $in: ['$_id', ids] })
+  const large = { $cond: [isOneOf(125_001, 125_002), 1.7e308, 0] }
+  const value = { $cond: [isOneOf(0), -1.7e308, large] }
+  await check([{ $group: { _id: null, n: { $sum: value } } }])
+})
+
+test('explain() counts what every stage yields', async () => {
+  const [a, b] = await Promise.all(
+    [helped, alone].map((db) => db.aggregate([{ $unwind: '$tags' }, { $group: { _id: '$n' } }]).explain())
+  )
+  assert.equal(a!.stages, b!.stages)
+})
+
+test('a pipeline sees the state at its beginning', async () => {
+  const pipeline = [{ $group: { _id: '$owner', n: { $sum: '$half' } } }]
+  const expected = await alone.aggregate(pipeline).toArray()
+  const grouping = helped.aggregate(pipeline).toArray()
+  await Promise.all([helped.updateMany({ n: 3 }, { $inc: { half: 1 } }), helped.deleteMany({ n: 4 })])
+  assert.equal(await grouping, expected)
+  await helped.close()
+  await alone.close()
+})
+
+test.run()
