@@ -122,9 +122,9 @@ export interface OpenOptions {
    */
   readonly documentCacheBytes?: number
   /**
-   * Most worker threads that a read of many documents without help from an index may use besides this thread; 0 for none.
-   * A read takes none before it has thousands of documents behind it and more than a hundred thousand to come. Only the LSM store has
-   * them. Default: one less than the number of processors, at most 3, and one per GiB of memory.
+   * Most worker threads that may help reads in this process that no index helps with; 0 for none. A read is helped only
+   * if it would take 200 ms more, and returns few of the documents it reads. Only the LSM store can be read by threads.
+   * Default: one less than the number of processors, at most 3, and one per GiB of memory.
    */
   readonly scanThreads?: number
   /**

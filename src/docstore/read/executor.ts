@@ -16,6 +16,7 @@ import { confirmPart, nextPart } from './parallel/confirm-part.ts'
 import { InParallel } from './parallel/in-parallel.ts'
 import { beginParallel } from './parallel/parallel.ts'
 import { Parts } from './parallel/parts.ts'
+import { Stopwatch } from './parallel/stopwatch.ts'
 import type { ReadView } from './read-view.ts'
 import { forEachStep, type Steps, wait } from './steps.ts'
 
@@ -57,16 +58,24 @@ export function* countMatches(execution: Execution): Steps<number> {
 /** Leaves the last, incomplete slice in the confirmer. */
 function* confirmParts(execution: Execution, confirmer: Confirmer, parts: Parts, isCounting: boolean): Steps<Match[]> {
   const { parallel } = execution
+  let watch: Stopwatch | undefined
   for (;;) {
     const part = yield* nextPart(execution, confirmer, parts)
     if (part === undefined) return
-    yield* confirmPart(execution, confirmer, part)
-    if (parallel === undefined) continue
-    const scan = beginParallel(execution, confirmer, part, isCounting)
-    if (scan !== undefined) {
-      yield* new InParallel(execution, parallel, confirmer, parts, scan, isCounting).run()
-      return
+    if (parallel === undefined || !part.isDense) {
+      yield* confirmPart(execution, confirmer, part)
+      continue
     }
+    watch ??= new Stopwatch()
+    const before = watch.milliseconds
+    yield* watch.time(confirmPart(execution, confirmer, part))
+    const spent = watch.milliseconds
+    const perCandidate = (spent - before) / part.candidates.count
+    parts.adapt(perCandidate)
+    const scan = beginParallel(execution, { confirmer, isCounting, part, spent, perCandidate })
+    if (scan === undefined) continue
+    yield* new InParallel(execution, parallel, confirmer, parts, scan, isCounting).run()
+    return
   }
 }
 

@@ -3,7 +3,7 @@ import { countLeadingCertain, skipFirst } from '../candidates.ts'
 import { confirm } from '../confirm.ts'
 import type { Confirmer, Match } from '../confirmer.ts'
 import { type Execution, isYieldDue, yieldSlice } from '../execution.ts'
-import type { Steps } from '../steps.ts'
+import { type Steps, wait } from '../steps.ts'
 import type { Part, Parts } from './parts.ts'
 
 /** Yields slices or promises, and returns T in the end. */
@@ -12,7 +12,7 @@ export type Confirming<T> = Generator<Match[] | Promise<unknown>, T, unknown>
 /** Returns the next part with candidates; undefined at the end, or when enough is counted. */
 export function* nextPart(execution: Execution, confirmer: Confirmer, parts: Parts): Confirming<Part | undefined> {
   while (!confirmer.isDone) {
-    const part = yield* parts.next()
+    const part = yield* wait(parts.next())
     if (part === undefined) return undefined
     confirmer.count(part.counted)
     if (isYieldDue(execution, confirmer)) yield* yieldSlice(execution, confirmer)

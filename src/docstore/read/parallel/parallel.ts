@@ -29,10 +29,10 @@ export interface Collected {
   readonly collector: PartialCollector
 }
 
-/** Candidates that this thread confirms first: they show how many of them match. */
-const minConfirmed = 16_384
-/** A thread takes 0.1 s to start, in which about as many tweets are read. */
-const minLeft = 100_000
+/** Milliseconds that this thread works first, which show how many candidates match, and how long one takes. */
+const minSpent = 30
+/** Milliseconds of work that must be left: a thread takes about half as long to start. */
+const minLeft = 200
 /**
  * Documents of matches that a thread found are read again, by key, which takes ten times as long as reading one in a
  * scan.
@@ -43,19 +43,24 @@ const maxFirst = 1000
 /** The fraction of documents that begin a group of their own, of which each part has its own, too. */
 const maxGroups = 1 / 16
 
-/**
- * Begins a scan by threads if it saves time.
- * @param part the last one that was confirmed
- */
-export function beginParallel(
-  { view, parallel, meter }: Execution,
-  confirmer: Confirmer,
-  part: Part,
-  isCounting: boolean
-): ParallelScan | undefined {
-  if (parallel === undefined || !part.isDense || confirmer.examined < minConfirmed) return undefined
+/** What this thread has done of a read so far. */
+export interface Progress {
+  readonly confirmer: Confirmer
+  readonly isCounting: boolean
+  /** The part confirmed last. */
+  readonly part: Part
+  /** Milliseconds for all parts, and for each candidate of the last one. */
+  readonly spent: number
+  readonly perCandidate: number
+}
+
+/** Begins a scan by threads if it saves time. */
+export function beginParallel({ view, parallel, meter }: Execution, progress: Progress): ParallelScan | undefined {
+  const { confirmer, isCounting, part, spent, perCandidate } = progress
+  if (parallel === undefined || !part.isDense || spent < minSpent) return undefined
   if (!isSelective(parallel, confirmer) && !isCounting) return undefined
-  if (Math.min(candidatesLeft(view.limit, part), confirmer.expectedCandidates) < minLeft) return undefined
+  const left = Math.min(candidatesLeft(view.limit, part), confirmer.expectedCandidates)
+  if (left * perCandidate < minLeft) return undefined
   const read = portableRead(parallel.deciding, taskOf(parallel))
   const scan = read && ParallelScan.begin(view, read)
   if (scan !== undefined) meter.threads = scan.threads

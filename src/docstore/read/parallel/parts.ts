@@ -1,13 +1,17 @@
 /** Splits a read into parts: the candidates of a segment, or some of them where threads could decide about them. */
+import type { SegmentCandidates } from '../../../sharded-bloom/document-index.ts'
 import { allCandidates, type Candidates, slice, uncertainCandidates } from '../candidates.ts'
 import { isDense } from '../confirm.ts'
 import type { OrdinalRange } from '../confirm-by-scan.ts'
 import type { Execution } from '../execution.ts'
 import type { Plan } from '../planner.ts'
-import { type Waiting, wait } from '../steps.ts'
 
-/** Candidates that a thread decides about at a time: some 15 ms of work, so that all threads end at about the same time. */
-const partCandidates = 8192
+/** A part at first, and the limits of its size. */
+const firstCandidates = 1024
+const minCandidates = 64
+const maxCandidates = 8192
+/** What a part takes: threads then end at about the same time, and results that wait for a part do so for not longer. */
+const partMilliseconds = 15
 
 export interface Part {
   readonly candidates: Candidates
@@ -32,6 +36,7 @@ export class Parts {
   /** The segment that is being split, and how many of its candidates are in earlier parts. */
   #whole: Part | undefined
   #taken = 0
+  #size = firstCandidates
 
   /** @param isCounting certain candidates are counted; the order does not matter */
   constructor(execution: Execution, plan: SegmentPlan, isCounting: boolean) {
@@ -42,27 +47,40 @@ export class Parts {
     execution.meter.segments += execution.view.index.segmentCount
   }
 
-  /** The next part, which may have no candidates; undefined at the end. */
-  *next(): Waiting<Part | undefined> {
-    const whole = this.#whole ?? (yield* this.#nextSegment())
+  /** Makes parts as long as they should be. @param perCandidate milliseconds */
+  adapt(perCandidate: number): void {
+    this.#size = Math.min(maxCandidates, Math.max(minCandidates, Math.ceil(partMilliseconds / perCandidate)))
+  }
+
+  /** The next part, which may have no candidates; undefined at the end. A promise only if rows have to be read. */
+  next(): Part | undefined | Promise<Part | undefined> {
+    const whole = this.#whole ?? this.#nextSegment()
+    return whole instanceof Promise ? whole.then((segment) => this.#takeFrom(segment)) : this.#takeFrom(whole)
+  }
+
+  #takeFrom(whole: Part | undefined): Part | undefined {
     if (whole === undefined || !whole.isDense || this.#execution.parallel === undefined) return whole
     const { candidates } = whole
     const from = this.#taken
-    const to = Math.min(candidates.count, from + partCandidates)
+    const to = Math.min(candidates.count, from + this.#size)
     this.#taken = to === candidates.count ? 0 : to
     this.#whole = to === candidates.count ? undefined : whole
     return from === 0 && to === candidates.count ? whole : partOf(whole, from, to)
   }
 
-  *#nextSegment(): Waiting<Part | undefined> {
-    const { view, meter } = this.#execution
-    const { index } = view
+  #nextSegment(): Part | undefined | Promise<Part> {
+    const { index } = this.#execution.view
     this.#segments += this.#skip()
     if (this.#segments >= index.segmentCount) return undefined
     const number = this.#number
     this.#segments++
-    const segment = yield* wait(index.evaluate(number, this.#plan.bounds, this.#isCounting ? 0 : undefined))
-    meter.countSegment(segment)
+    const segment = index.evaluate(number, this.#plan.bounds, this.#isCounting ? 0 : undefined)
+    return segment instanceof Promise ? segment.then((found) => this.#partOf(found)) : this.#partOf(segment)
+  }
+
+  /** The whole segment. */
+  #partOf(segment: SegmentCandidates): Part {
+    this.#execution.meter.countSegment(segment)
     const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: this.#reverse }
     const candidates = this.#isCounting ? uncertainCandidates(segment) : allCandidates(segment, this.#reverse)
     const counted = this.#isCounting ? segment.lowerCount : 0
