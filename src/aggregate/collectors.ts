@@ -6,16 +6,38 @@ import type { StagePlace } from './errors.ts'
 import { stageBudget } from './group.ts'
 import type { Collector, PartialCollector } from './stage.ts'
 
-/** @param limit number of leading documents wanted; Infinity for all */
-export class Sorter implements Collector {
-  readonly #sorter: FullSort | TopK
+/** A part has up to as many documents of its own, which takes long to pass between threads. */
+const maxPerPart = 128
 
+export class Sorter implements PartialCollector {
+  readonly #sorter: FullSort | TopK
+  readonly #limit: number
+
+  /** @param limit number of leading documents wanted; Infinity for all */
   constructor(sort: CompiledSort, limit: number) {
     this.#sorter = Number.isFinite(limit) ? new TopK(sort, limit) : new FullSort(sort)
+    this.#limit = limit
+  }
+
+  get canDivide(): boolean {
+    return this.#limit <= maxPerPart
+  }
+
+  get size(): number {
+    return this.#sorter.length
   }
 
   add(document: Document): void {
     this.#sorter.push(document)
+  }
+
+  /** The first documents, in order. */
+  partial(): readonly Document[] {
+    return this.#sorter.toArray()
+  }
+
+  merge(partial: unknown): void {
+    for (const document of partial as readonly Document[]) this.add(document)
   }
 
   *results(): Iterable<Document | undefined> {

@@ -4,7 +4,9 @@ import type { ParsedStage } from './parse.ts'
 import type { Collector, DivisibleStages, LeadingRead, PartialCollector, Stage } from './stage.ts'
 
 /** Stages with a PartialCollector. */
-const divisible = new Set(['$bucket', '$count', '$group', '$sortByCount'])
+const divisible = new Set(['$bucket', '$count', '$group', '$sort', '$sortByCount'])
+/** Stages that a sort before them takes into account. */
+const limiting = new Set(['$limit', '$skip'])
 
 /**
  * @param parsed the whole pipeline
@@ -19,8 +21,9 @@ export function divisibleStages(
   const stage = stages[collector]
   if (stage?.kind !== 'collect' || !divisible.has(stage.place.stage) || !yieldsMatches(read)) return undefined
   if (!(stage.begin() as PartialCollector).canDivide) return undefined
-  const { position } = stage.place
-  return { collector, pipeline: parsed.slice(0, position + 1).map(({ place, spec }) => ({ [place.stage]: spec })) }
+  let end = stage.place.position + 1
+  while (limiting.has(parsed[end]?.place.stage ?? '')) end++
+  return { collector, pipeline: parsed.slice(0, end).map(({ place, spec }) => ({ [place.stage]: spec })) }
 }
 
 /** Whether it yields all its matches, in the order of the collection. */

@@ -171,7 +171,7 @@ export interface Pipeline {
 export interface DivisibleStages {
   /** Place of the collector among the compiled stages. */
   readonly collector: number
-  /** The pipeline up to there, as the caller wrote it. */
+  /** The pipeline up to there, and what limits a sort, as the caller wrote it. */
   readonly pipeline: readonly Document[]
 }
 

@@ -98,6 +98,16 @@ const divided: Readonly<Record<string, readonly [AggregationPipeline, AggregateO
   lists: [[{ $match: { n: { $lt: 30 } } }, { $group: { _id: '$n', all: { $push: '$kind' } } }], { hint: 'scan' }],
   'elements of arrays': [[{ $unwind: '$tags' }, { $sortByCount: '$tags.text' }]],
   buckets: [[{ $bucket: { groupBy: '$n', boundaries: [0, 10, 500], default: 'more', output: everything } }]],
+  'the first of an order by what is computed': [
+    [
+      { $set: { key: { $mod: [{ $multiply: ['$_id', 7919] }, 1009] } } },
+      { $sort: { key: -1, owner: 1 } },
+      { $skip: 3 },
+      { $limit: 40 },
+      { $project: { kind: 0 } }
+    ]
+  ],
+  'an order with many ties': [[{ $set: { key: { $mod: ['$_id', 3] } } }, { $sort: { key: 1 } }, { $limit: 100 }]],
   'a count of elements': [[{ $unwind: '$tags' }, { $match: { 'tags.text': 'tag 3' } }, { $count: 'n' }]],
   'computed fields': [[{ $set: { half: { $divide: ['$n', 2] } } }, { $group: { _id: '$half', n: { $sum: '$half' } } }]],
   'a projection': [[{ $project: { n: 1 } }, { $group: { _id: '$owner', n: { $sum: '$n' }, k: { $min: '$kind' } } }]],
@@ -141,6 +151,7 @@ const undivided: Readonly<Record<string, AggregationPipeline>> = {
     { $group: { _id: '$owner', n: { $sum: '$n' } } }
   ],
   'some documents': [{ $limit: 120_000 }, { $group: { _id: '$owner', n: { $sum: '$n' } } }],
+  'many of an order': [{ $set: { key: { $mod: ['$_id', 3] } } }, { $sort: { key: 1 } }, { $limit: 900 }],
   'an order': [{ $sort: { half: -1 } }, { $group: { _id: '$owner', n: { $first: '$n' } } }]
 }
 
