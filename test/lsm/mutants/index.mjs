@@ -9,6 +9,7 @@ import { exploring } from './exploring.mjs'
 import { expressions } from './expressions.mjs'
 import { fingerprints } from './fingerprints.mjs'
 import { flushKernel } from './flush-kernel.mjs'
+import { helpers } from './helpers.mjs'
 import { ingests } from './ingests.mjs'
 import { kept } from './kept.mjs'
 import { kernels } from './kernels.mjs'
@@ -40,6 +41,7 @@ export const mutants = {
   'Threads import what one imports': loads,
   'What is built again is what was there': rebuilds,
   'Dates and ObjectIds are read from bytes as they are meant': wrappers,
+  'Threads find what one thread finds': helpers,
   'The event loop breathes': slices,
   'The first of an order are the first': orders,
   'What the index counts is what documents say': tallies,

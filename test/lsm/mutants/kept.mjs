@@ -4,18 +4,18 @@ import { edit, mutant } from './mutant.mjs'
 export const kept = [
   mutant(
     'a reverse scan that is restarted leaves out its first record',
-    edit('docstore/read/confirm', 'to: wanted + 1', 'to: wanted'),
+    edit('docstore/read/confirm-by-scan', 'to: wanted + 1', 'to: wanted'),
     'docstore/kept-scan'
   ),
   mutant(
     'a candidate in a skipped block is counted for the next one',
-    edit('docstore/read/confirm', 'noteRuledOut(at - before)', 'noteRuledOut(at - before - 1)'),
+    edit('docstore/read/confirm-by-scan', 'noteRuledOut(at - before)', 'noteRuledOut(at - before - 1)'),
     'docstore/kept-scan'
   ),
   mutant(
     'kept documents are confirmed without a test',
     edit(
-      'docstore/read/confirm',
+      'docstore/read/confirm-by-scan',
       'confirmer.offerCached(ordinal, kept, isCertain, view)',
       'confirmer.offerCached(ordinal, kept, true, view)'
     ),

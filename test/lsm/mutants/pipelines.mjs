@@ -84,7 +84,7 @@ export const pipelines = [
   ),
   mutant(
     'a limit that few candidates satisfy is reached by reading one after another',
-    edit('docstore/read/confirmer', ' * Math.max(1, examined / Math.max(1, this.#matched))', ' + 0 * examined'),
+    edit('docstore/read/confirmer', ' * Math.max(1, this.examined / Math.max(1, this.#matched))', ''),
     'docstore/scan-bytes'
   ),
   mutant(

@@ -48,12 +48,12 @@ export const tallies = [
   ),
   mutant(
     'skipped documents do not count towards the number of matches to find',
-    edit('docstore/read/confirmer', '    this.#remaining -= count\n', ''),
+    edit('docstore/read/confirmer', '    this.#remaining -= matches\n', ''),
     'docstore/skip'
   ),
   mutant(
     'more documents are passed over than are to be skipped',
-    edit('docstore/read/executor', 'unwanted - confirmer.found)', 'unwanted)'),
+    edit('docstore/read/parallel/confirm-part', 'execution.unwanted - confirmer.found', 'execution.unwanted'),
     'docstore/skip'
   ),
   mutant(

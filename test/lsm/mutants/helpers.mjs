@@ -1,0 +1,81 @@
+/** Mistakes by which a read that threads help with differs from one without. */
+import { edit, mutant } from './mutant.mjs'
+
+const inParallel = 'docstore/read/parallel/in-parallel'
+const scan = 'docstore/parallel-scan'
+const aggregate = 'docstore/parallel-aggregate'
+
+export const helpers = [
+  mutant(
+    'threads read the present instead of the snapshot of the read',
+    edit(
+      'docstore/store/collection-store',
+      'this.#access.shareView?.(first, end, snapshot)',
+      'this.#access.shareView?.(first, end, undefined)'
+    ),
+    scan
+  ),
+  mutant(
+    'groups of a part are merged before the documents that come first',
+    edit(
+      inParallel,
+      'if (this.#confirmer.hasMatches) yield this.#confirmer.take()\n      this.#parallel',
+      'this.#parallel'
+    ),
+    aggregate
+  ),
+  mutant(
+    'documents that a thread has read are counted again when they are returned',
+    edit(inParallel, 'meter.documentsFetched = fetched', ''),
+    scan
+  ),
+  mutant(
+    'a thread finds matches from the newest to the oldest when they are wanted from the oldest',
+    edit(inParallel, 'if (range.reverse) ordinals.reverse()', 'if (!range.reverse) ordinals.reverse()'),
+    scan
+  ),
+  mutant(
+    'an average forgets how many numbers a part had',
+    edit('aggregate/exact-sum', 'this.#count += count', 'this.#count += Math.min(1, count)'),
+    aggregate
+  ),
+  mutant(
+    'a sum that overflows in a part is infinite',
+    edit('aggregate/exact-sum', "if (!Number.isFinite(this.#high)) throw new RangeError('The sum overflows')", ''),
+    aggregate
+  ),
+  mutant(
+    'functions are sent to threads',
+    edit('docstore/read/parallel/portable', "if (typeof each === 'function') hasFunctions = true", ''),
+    aggregate
+  ),
+  mutant(
+    'what was an ObjectId is a plain object in another thread',
+    edit(
+      'docstore/read/parallel/portable',
+      "if (!('_bsontype' in each)) return each",
+      'if (each !== undefined) return each'
+    ),
+    scan,
+    aggregate
+  ),
+  mutant(
+    'parts of a limited pipeline go through its stages separately',
+    edit('aggregate/divide', 'skip === 0 && !Number.isFinite(limit)', 'skip === 0'),
+    aggregate
+  ),
+  mutant(
+    'variables have no values in threads',
+    edit('docstore/read/parallel/portable-read', 'portable(expressions?.constants ?? {})', 'portable({})'),
+    scan
+  ),
+  mutant(
+    'what a thread could not decide is left out',
+    edit(
+      inParallel,
+      'if (decided === undefined) return yield* confirmPart(this.#execution, this.#confirmer, part)',
+      'if (decided === undefined) return'
+    ),
+    scan
+  )
+]
