@@ -45,11 +45,6 @@ export const helpers = [
     aggregate
   ),
   mutant(
-    'functions are sent to threads',
-    edit('docstore/read/parallel/portable', "if (typeof each === 'function') hasFunctions = true", ''),
-    aggregate
-  ),
-  mutant(
     'what was an ObjectId is a plain object in another thread',
     edit(
       'docstore/read/parallel/portable',
