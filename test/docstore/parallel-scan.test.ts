@@ -171,6 +171,12 @@ test('functions of the caller run in this thread alone', async () => {
   await check(filter)
 })
 
+test('a filter with a long list is not copied for threads', async () => {
+  const filter = { n: { $in: Array.from({ length: 20_000 }, (_, i) => i - 19_990) } }
+  assert.is(await threadsOf(helped, filter, { hint: 'scan' }), undefined)
+  await check(filter, { hint: 'scan' })
+})
+
 test('reads that few documents are left to need no threads', async () => {
   assert.is(await threadsOf(helped, { $expr: { $eq: ['$n', 5] } }, { hint: 'scan', limit: 2 }), undefined)
 })

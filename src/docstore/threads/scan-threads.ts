@@ -15,7 +15,7 @@ let taken = 0
  * @returns undefined if as many are taken, or if none can be started
  */
 export function takeScanThread(most: number): ScanThread | undefined {
-  if (taken >= most) return undefined
+  if (!isScanThreadFree(most)) return undefined
   try {
     const thread = pool.take()
     taken++
@@ -24,6 +24,11 @@ export function takeScanThread(most: number): ScanThread | undefined {
     // Reads do without: in a bundle, for example, that has no module for the thread.
     return undefined
   }
+}
+
+/** Whether takeScanThread() would try to return one. */
+export function isScanThreadFree(most: number): boolean {
+  return taken < most
 }
 
 /** REQUIRES: the thread owes no reply, or is dead */

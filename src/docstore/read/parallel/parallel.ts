@@ -2,6 +2,7 @@
 import type { DividedStages } from '../../../aggregate/divide.ts'
 import type { DivisibleStages, PartialCollector } from '../../../aggregate/stage.ts'
 import type { Document } from '../../../model/types.ts'
+import { isScanThreadFree } from '../../threads/scan-threads.ts'
 import type { Confirmer } from '../confirmer.ts'
 import type { Execution } from '../execution.ts'
 import type { First } from './decider.ts'
@@ -61,6 +62,7 @@ export function beginParallel({ view, parallel, meter }: Execution, progress: Pr
   if (!isSelective(parallel, confirmer) && !isCounting) return undefined
   const left = Math.min(candidatesLeft(view.limit, part), confirmer.expectedCandidates)
   if (left * perCandidate < minLeft) return undefined
+  if (!isScanThreadFree(view.scanThreads)) return undefined
   const read = portableRead(parallel.deciding, taskOf(parallel))
   const scan = read && ParallelScan.begin(view, read)
   if (scan !== undefined) meter.threads = scan.threads

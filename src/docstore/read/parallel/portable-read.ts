@@ -4,7 +4,10 @@ import type { Collation } from '../../../query/collation.ts'
 import type { CompiledFilter } from '../../../query/filter.ts'
 import type { First } from './decider.ts'
 import type { PortableRead, PortableTask } from './messages.ts'
-import { portable } from './portable.ts'
+import { isSmall, type Portable, portable } from './portable.ts'
+
+/** Values of a filter or a pipeline: copying them for each thread takes this one some milliseconds. */
+const maxValues = 2000
 
 /** What decides which documents a find matches. */
 export interface Deciding {
@@ -16,25 +19,31 @@ export interface Deciding {
 
 /**
  * @param task a filter, or a pipeline up to a collector
- * @returns undefined for a read that calls functions of the caller, or whose filter was not compiled from an object
+ * @returns undefined for a read that calls functions of the caller, has many values, or whose filter was not compiled from an
+ *   object
  */
 export function portableRead(
   { collation, expressions }: Deciding,
   task: PortableTask | undefined
 ): PortableRead | undefined {
-  const constants = portable(expressions?.constants ?? {})
-  if (task === undefined || constants === undefined) return undefined
+  if (task === undefined) return undefined
+  const constants = copyOf(expressions?.constants ?? {})
+  if (constants === undefined) return undefined
   return { task, collation, constants, now: expressions?.now ?? new Date() }
 }
 
 export function findTask({ source, hasCallback }: CompiledFilter, first: First | undefined): PortableTask | undefined {
-  const filter = source && portable(source)
-  if (filter === undefined || hasCallback) return undefined
+  const filter = source && !hasCallback ? copyOf(source) : undefined
+  if (filter === undefined) return undefined
   return { kind: 'find', filter, first: first && { sort: first.sort.keys, wanted: first.wanted } }
 }
 
 /** @param pipeline as DivisibleStages has it */
 export function collectTask(pipeline: readonly object[]): PortableTask | undefined {
-  const stages = portable(pipeline)
+  const stages = copyOf(pipeline)
   return stages && { kind: 'collect', pipeline: stages }
+}
+
+function copyOf(value: unknown): Portable | undefined {
+  return isSmall(value, maxValues) ? portable(value) : undefined
 }

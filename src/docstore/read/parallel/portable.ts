@@ -39,3 +39,14 @@ export function unpack({ value, replaced }: Portable): unknown {
   }
   return (value as readonly unknown[])[0]
 }
+
+/** Whether a value consists of at most so many values: arrays, objects, and what is in them. @param value without cycles */
+export function isSmall(value: unknown, most: number): boolean {
+  let left = most
+  const fits = (each: unknown): boolean => {
+    if (--left < 0) return false
+    if (Array.isArray(each)) return each.every(fits)
+    return !isPlainObject(each) || Object.values(each).every(fits)
+  }
+  return fits(value)
+}
