@@ -108,12 +108,25 @@ export class PooledThread<Message, Reply extends Kinds> {
     })
   }
 
+  /**
+   * Like request(), but ends a thread that does not answer in time: it may be in a function that never looks for
+   * messages, or not get a processor.
+   */
+  async requestWithin(milliseconds: number, message: Message): Promise<ReplyOf<Reply>> {
+    const timer = setTimeout(() => this.end(), milliseconds)
+    try {
+      return await this.request(message)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   /** Sends what is not answered. */
   tell(message: Message): void {
     this.#worker.postMessage(message)
   }
 
-  /** REQUIRES: the thread owes no reply */
+  /** Whoever waits for a reply gets an error. */
   end(): void {
     void this.#worker.terminate()
   }

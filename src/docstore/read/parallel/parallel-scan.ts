@@ -15,6 +15,9 @@ import { unpack } from './portable.ts'
 /** Parts that a thread is handed ahead, so that it does not wait while this thread is busy. */
 const maxQueued = 3
 
+/** Milliseconds that a thread has to end its work: closing the database waits for it. */
+const maxClosing = 1000
+
 /** A part that a thread decides about. */
 export interface Decision {
   /** Resolves, without a result, when it is known. */
@@ -115,7 +118,7 @@ function isIdle({ isReady, queued, thread }: Helper): boolean {
 
 async function dismiss({ thread, shared }: Helper): Promise<void> {
   try {
-    await thread.request({ kind: 'close' })
+    await thread.requestWithin(maxClosing, { kind: 'close' })
   } catch {
     // It is dead.
   }
