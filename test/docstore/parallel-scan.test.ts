@@ -216,6 +216,23 @@ test('several reads share the threads', async () => {
   assert.equal(answers, [131, 131, answers[2], 131])
 })
 
+test('a cursor that nobody reads on does not keep the threads', async () => {
+  const filter = { $expr: { $lt: [{ $mod: ['$n', 100] }, 2] } }
+  const cursor = helped.find(filter)
+  const first: Document[] = []
+  await helps(async () => {
+    for (let i = 0; i < 60; i++) first.push((await cursor.next())!)
+    // The threads may be starting.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return true
+  })
+  let threads: unknown
+  for (let attempt = 0; attempt < 30 && threads === undefined; attempt++) threads = await threadsOf(helped, rarely, {})
+  assert.ok(threads)
+  const expected = await alone.find(filter).toArray()
+  assert.is(idsOf([...first, ...(await cursor.toArray())]), idsOf(expected))
+})
+
 test('a read ends by its signal, its time limit, or its cursor', async () => {
   const controller = new AbortController()
   const reading = helped.find(rarely, { signal: controller.signal }).toArray()

@@ -73,9 +73,7 @@ function* confirmParts(execution: Execution, confirmer: Confirmer, parts: Parts,
     const perCandidate = (spent - before) / part.candidates.count
     parts.adapt(perCandidate)
     const scan = beginParallel(execution, { confirmer, isCounting, part, spent, perCandidate })
-    if (scan === undefined) continue
-    yield* new InParallel(execution, parallel, confirmer, parts, scan, isCounting).run()
-    return
+    if (scan !== undefined) yield* new InParallel(execution, parallel, confirmer, parts, scan, isCounting).run()
   }
 }
 

@@ -65,12 +65,12 @@ export class InParallel {
     this.#decider = deciderOf(execution, parallel)
   }
 
-  /** Confirms all parts that are left. */
+  /** Confirms all parts that are left, or those taken before the threads became free for other reads. */
   *run(): Steps<Match[]> {
     const { view } = this.#execution
     view.addReader(this.#scan)
     try {
-      while (!this.#confirmer.isDone) {
+      while (!this.#confirmer.isDone && (this.#scan.threads > 0 || this.#ahead.length > 0)) {
         yield* this.#handOut()
         const next = this.#ahead[0] ?? (yield* this.#take())
         if (next === undefined) return

@@ -18,6 +18,9 @@ const maxQueued = 3
 /** Milliseconds that a thread has to end its work: closing the database waits for it. */
 const maxClosing = 1000
 
+/** Milliseconds after which threads without work are free for other reads: whoever takes the results is slow, or has stopped. */
+const maxIdle = 500
+
 /** A part that a thread decides about. */
 export interface Decision {
   /** Resolves, without a result, when it is known. */
@@ -31,11 +34,14 @@ interface Helper {
   readonly thread: ScanThread
   readonly shared: SharedDocuments
   isReady: boolean
+  /** Answers that it owes. */
   queued: number
 }
 
 export class ParallelScan {
   readonly #helpers: Helper[] = []
+  /** Started again whenever a thread gets or completes work. */
+  readonly #idling = setTimeout(() => this.#giveBack(), maxIdle).unref()
 
   /** @returns undefined if there are no threads, or they cannot read the store */
   static begin(view: ReadView, read: PortableRead): ParallelScan | undefined {
@@ -48,9 +54,12 @@ export class ParallelScan {
       void scan.close()
       throw error
     }
-    return scan.threads === 0 ? undefined : scan
+    if (scan.threads > 0) return scan
+    void scan.close()
+    return undefined
   }
 
+  /** None once the scan is closed, which it is when they have had no work for a while. */
   get threads(): number {
     return this.#helpers.length
   }
@@ -63,9 +72,9 @@ export class ParallelScan {
   /** REQUIRES: wantsPart */
   decide(part: PartRequest): Decision {
     const helper = this.#helpers.filter(isIdle).reduce((a, b) => (b.queued < a.queued ? b : a))
-    helper.queued++
+    this.#countWork(helper, 1)
     const end = (result: DecidedPart | undefined): void => {
-      helper.queued--
+      this.#countWork(helper, -1)
       decision.isSettled = true
       decision.result = result
     }
@@ -80,7 +89,18 @@ export class ParallelScan {
 
   /** Ends what the threads are doing. */
   async close(): Promise<void> {
+    clearTimeout(this.#idling)
     await Promise.all(this.#helpers.splice(0).map(dismiss))
+  }
+
+  #giveBack(): void {
+    if (this.#helpers.every(({ queued }) => queued === 0)) void this.close()
+  }
+
+  #countWork(helper: Helper, change: 1 | -1): void {
+    helper.queued += change
+    // Once closed, the timer would start again.
+    if (this.#helpers.includes(helper)) this.#idling.refresh()
   }
 
   /** Opens the view in one more thread; false if there is none, or it cannot read the store. */
@@ -96,13 +116,15 @@ export class ParallelScan {
     if (shared === undefined) return false
     const helper: Helper = { thread, shared, isReady: false, queued: 0 }
     this.#helpers.push(helper)
+    this.#countWork(helper, 1)
     const { data } = shared.view
     thread.request({ kind: 'open', request: { view: data, docs: shared.docs, read } }, transferListOf(data)).then(
       ({ kind }) => {
         helper.isReady = kind === 'done'
+        this.#countWork(helper, -1)
       },
       // It is dead, and stays without work.
-      () => undefined
+      () => this.#countWork(helper, -1)
     )
     return true
   }
