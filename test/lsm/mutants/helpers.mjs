@@ -16,15 +16,6 @@ export const helpers = [
     scan
   ),
   mutant(
-    'groups of a part are merged before the documents that come first',
-    edit(
-      inParallel,
-      'if (this.#confirmer.hasMatches) yield this.#confirmer.take()\n      this.#parallel',
-      'this.#parallel'
-    ),
-    aggregate
-  ),
-  mutant(
     'documents that a thread has read are counted again when they are returned',
     edit(inParallel, 'meter.documentsFetched = fetched', ''),
     scan
@@ -61,7 +52,7 @@ export const helpers = [
   ),
   mutant(
     'variables have no values in threads',
-    edit('docstore/read/parallel/portable-read', 'portable(expressions?.constants ?? {})', 'portable({})'),
+    edit('docstore/read/parallel/portable-read', 'copyOf(expressions?.constants ?? {})', 'copyOf({})'),
     scan
   ),
   mutant(

@@ -71,6 +71,8 @@ export class InParallel {
     view.addReader(this.#scan)
     try {
       while (!this.#confirmer.isDone && (this.#scan.threads > 0 || this.#ahead.length > 0)) {
+        // Nobody waits for matches longer than a part takes, and a collector takes them before the results of the next part.
+        if (this.#confirmer.hasMatches) yield this.#confirmer.take()
         yield* this.#handOut()
         const next = this.#ahead[0] ?? (yield* this.#take())
         if (next === undefined) return
@@ -115,8 +117,6 @@ export class InParallel {
     if (result.kind === 'found') {
       yield* this.#read(result.ordinals, part.range)
     } else {
-      // The collector takes the matches before these first.
-      if (this.#confirmer.hasMatches) yield this.#confirmer.take()
       this.#parallel.collected?.collector.merge(result.partial)
     }
   }
@@ -134,7 +134,6 @@ export class InParallel {
 
   /** While a thread decides the part whose turn it is, decides a later one, or waits. */
   *#workAhead(current: Ahead): Steps<Match[]> {
-    if (this.#confirmer.hasMatches) yield this.#confirmer.take()
     const next = yield* this.#nextOwn(current)
     if (next === undefined) {
       current.isLate = !(yield* wait(settlesWithin(current.decision!, maxWait)))
