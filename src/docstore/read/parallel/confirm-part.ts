@@ -3,7 +3,7 @@ import { countLeadingCertain, skipFirst } from '../candidates.ts'
 import { confirm } from '../confirm.ts'
 import type { Confirmer, Match } from '../confirmer.ts'
 import { type Execution, isYieldDue, yieldSlice } from '../execution.ts'
-import { type Steps, wait } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import type { Part, Parts } from './parts.ts'
 
 /** Yields slices or promises, and returns T in the end. */
@@ -12,7 +12,9 @@ export type Confirming<T> = Generator<Match[] | Promise<unknown>, T, unknown>
 /** Returns the next part with candidates; undefined at the end, or when enough is counted. */
 export function* nextPart(execution: Execution, confirmer: Confirmer, parts: Parts): Confirming<Part | undefined> {
   while (!confirmer.isDone) {
-    const part = yield* wait(parts.next())
+    // As wait() does, without a generator: segments are many.
+    const next = parts.next()
+    const part = next instanceof Promise ? ((yield next) as Part | undefined) : next
     if (part === undefined) return undefined
     confirmer.count(part.counted)
     if (isYieldDue(execution, confirmer)) yield* yieldSlice(execution, confirmer)
@@ -22,7 +24,7 @@ export function* nextPart(execution: Execution, confirmer: Confirmer, parts: Par
 }
 
 /** Does not read certain matches that `skip` would drop. */
-export function* confirmPart(
+export function confirmPart(
   execution: Execution,
   confirmer: Confirmer,
   { candidates, range }: Pick<Part, 'candidates' | 'range'>
@@ -30,5 +32,5 @@ export function* confirmPart(
   const unwanted = execution.unwanted - confirmer.found
   const passed = unwanted > 0 ? countLeadingCertain(candidates, unwanted) : 0
   confirmer.skipCertain(passed)
-  yield* confirm(execution, confirmer, skipFirst(candidates, passed), range)
+  return confirm(execution, confirmer, skipFirst(candidates, passed), range)
 }
