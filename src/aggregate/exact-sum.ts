@@ -2,8 +2,8 @@
  * Sums numbers of all types, as exactly as their types allow.
  *
  * Invariants:
- * 1. Doubles are summed with compensation, so that the order of documents hardly matters; for integers below 2^53 it
- *    does not matter at all.
+ * 1. The sum of the doubles is exact until it is read, so the order of documents, and whether parts of them were summed
+ *    separately, does not matter unless it comes close to an overflow.
  * 2. Types mix as in MongoDB: the sum of anything and a Decimal128 is a Decimal128, the sum of a 64-bit integer and
  *    integers is a 64-bit integer, or a double if it does not fit.
  */
@@ -14,11 +14,14 @@ import { type Numeric, Type, typeOf } from '../model/types.ts'
 
 /** Significant digits of a double in decimal arithmetic, as in MongoDB. */
 const doubleDigits = 15
+/** Beyond it, the sum of more doubles may overflow on the way, which then depends on their order. */
+const mostOfPart = 2 ** 1000
 
 /** A sum as data. */
 export interface SumState {
   readonly high: number
   readonly low: number
+  readonly rest: readonly number[]
   readonly special: number
   readonly isInteger: boolean
   readonly longs: bigint | undefined
@@ -28,9 +31,12 @@ export interface SumState {
 }
 
 export class ExactSum {
-  /** The sum of the doubles is `#high + #low`. */
+  /** The sum of the doubles is exactly `#high + #low`, and that of `#rest`, which is nearly always empty. */
   #high = 0
   #low = 0
+  readonly #rest: number[] = []
+  /** Whether `#high` was ever beyond `mostOfPart`. */
+  #isHuge = false
   /** NaN and infinities, kept apart because they would spoil the rounding errors. */
   #special = 0
   #isInteger = true
@@ -55,12 +61,13 @@ export class ExactSum {
     }
   }
 
-  /** @throws RangeError if the sum of doubles is too large for one: with those of other parts it might not be */
+  /** @throws RangeError if the sum of doubles came close to an overflow: with those before, it might have overflowed */
   state(): SumState {
-    if (!Number.isFinite(this.#high)) throw new RangeError('The sum overflows')
+    if (this.#isHuge) throw new RangeError('The sum may overflow')
     return {
       high: this.#high,
       low: this.#low,
+      rest: [...this.#rest],
       special: this.#special,
       isInteger: this.#isInteger,
       longs: this.#longs,
@@ -71,11 +78,9 @@ export class ExactSum {
   }
 
   /** Adds all that another sum is of. */
-  merge({ high, low, special, isInteger, longs, decimals, specialDecimal, count }: SumState): void {
+  merge({ high, low, rest, special, isInteger, longs, decimals, specialDecimal, count }: SumState): void {
     this.#count += count
-    const sum = this.#high + high
-    this.#low += roundingError(this.#high, high, sum) + low
-    this.#high = sum
+    for (const part of [high, low, ...rest]) this.#addFinite(part)
     this.#special += special
     this.#isInteger &&= isInteger
     if (longs !== undefined) this.#longs = (this.#longs ?? 0n) + longs
@@ -114,9 +119,23 @@ export class ExactSum {
       return
     }
     if (this.#isInteger && !Number.isSafeInteger(value)) this.#isInteger = false
-    const sum = this.#high + value
-    this.#low += roundingError(this.#high, value, sum)
+    this.#addFinite(value)
+  }
+
+  #addFinite(value: number): void {
+    const before = this.#high
+    const sum = before + value
     this.#high = sum
+    if (sum > mostOfPart || sum < -mostOfPart) this.#isHuge = true
+    const error = roundingError(before, value, sum)
+    if (error !== 0 && Number.isFinite(error)) this.#addError(error)
+  }
+
+  #addError(error: number): void {
+    const before = this.#low
+    this.#low = before + error
+    const lost = roundingError(before, error, this.#low)
+    if (lost !== 0) addExact(this.#rest, lost)
   }
 
   #addOther(value: number | bigint | Decimal128): void {
@@ -130,8 +149,10 @@ export class ExactSum {
   }
 
   #double(): number {
-    // When the sum overflows, #high is an infinity, and #low is NaN.
-    return Number.isFinite(this.#high) ? this.#high + this.#low + this.#special : this.#high + this.#special
+    const parts = this.#rest
+    // When the sum overflows, #high is an infinity.
+    const isPlain = parts.length === 0 || !Number.isFinite(this.#high)
+    return (isPlain ? this.#high + this.#low : rounded(parts, this.#low, this.#high)) + this.#special
   }
 
   #decimalTotal(): Decimal {
@@ -151,6 +172,42 @@ export class ExactSum {
 export function roundingError(a: number, b: number, sum: number): number {
   const shadow = sum - a
   return a - (sum - shadow) + (b - shadow)
+}
+
+/**
+ * Adds a number to an exact sum, without losing anything (Shewchuk, Adaptive Precision Floating-Point Arithmetic).
+ * @param parts of the sum: numbers of ascending magnitude that do not overlap
+ */
+function addExact(parts: number[], value: number): void {
+  let carry = value
+  let kept = 0
+  for (const part of parts) {
+    const sum = carry + part
+    const error = roundingError(carry, part, sum)
+    if (error !== 0) parts[kept++] = error
+    carry = sum
+  }
+  parts.length = kept
+  if (carry !== 0) parts.push(carry)
+}
+
+/** Returns the sum of an exact sum and two more numbers, rounded once. */
+function rounded(parts: readonly number[], low: number, high: number): number {
+  const exact = [...parts]
+  addExact(exact, low)
+  addExact(exact, high)
+  let sum = 0
+  for (let i = exact.length - 1; i >= 0; i--) {
+    const before = sum
+    sum += exact[i]!
+    const error = exact[i]! - (sum - before)
+    if (error === 0) continue
+    // If the error is half of the last bit, the sum was rounded to even, but what follows may decide otherwise.
+    const next = exact[i - 1] ?? 0
+    const closer = sum + 2 * error
+    return error * next > 0 && closer - sum === 2 * error ? closer : sum
+  }
+  return sum
 }
 
 /**

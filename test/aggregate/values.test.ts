@@ -48,6 +48,11 @@ test('sums do not depend on the order of doubles, and are exact', () => {
   assert.is(sumOf('1', null, undefined, true).total(), 0)
   assert.is(sumOf(1, Number.POSITIVE_INFINITY).total(), Number.POSITIVE_INFINITY)
   assert.ok(Number.isNaN(sumOf(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY).total()))
+  // The errors of both kinds of sums need more than two doubles together.
+  const cents = Array.from({ length: 3000 }, (_, i) => (i % 7) / 10)
+  assert.is(sumOf(1e17, ...cents, -1e17).total(), sumOf(...cents).total())
+  assert.is(sumOf(2 ** 106, 2 ** 53, 1, 2 ** -53, -(2 ** 106), -(2 ** 53)).total(), 1)
+  assert.is(sumOf(1, 2 ** -53, 2 ** -107).total(), 1 + 2 ** -52)
   const integer = fc.maxSafeInteger()
   fc.assert(
     fc.property(fc.array(integer), (numbers) => {
@@ -56,6 +61,26 @@ test('sums do not depend on the order of doubles, and are exact', () => {
     }),
     { seed: testSeed() }
   )
+})
+
+test('sums do not depend on which numbers are summed separately', () => {
+  // Few different exponents, so that numbers cancel out and end in the middle between two doubles.
+  const double = fc
+    .tuple(fc.constantFrom(1, 3, 0.1, 1 + 2 ** -52), fc.integer({ min: -4, max: 4 }), fc.constantFrom(-1, 1))
+    .map(([digits, exponent, sign]) => sign * digits * 2 ** (exponent * 53))
+  fc.assert(
+    fc.property(fc.array(fc.array(double)), (parts) => {
+      const merged = sumOf()
+      for (const part of parts) merged.merge(sumOf(...part).state())
+      assert.is(merged.total(), sumOf(...parts.flat().reverse()).total())
+    }),
+    { numRuns: 1000, seed: testSeed() }
+  )
+})
+
+test('a sum that came close to an overflow cannot be merged', () => {
+  assert.throws(() => sumOf(1e308, -1e308).state(), /may overflow/)
+  assert.throws(() => sumOf(1.7e308, 1.7e308).state(), /may overflow/)
 })
 
 test('sums of mixed kinds of numbers have the same type as in MongoDB', () => {

@@ -172,10 +172,26 @@ test('an error in a stage is reported as ever', async () => {
   await check([{ $group: { _id: '$owner', all: { $push: { $concat: [{ $toString: '$_id' }, 'x'.repeat(2000)] } } } }])
 })
 
+/** Yields values for some `_id`s, and another one for the rest. */
+function valueAt(values: Readonly<Record<number, number>>, other: number): unknown {
+  return Object.entries(values).reduce<unknown>(
+    (rest, [id, value]) => ({ $cond: [{ $eq: ['$_id', Number(id)] }, value, rest] }),
+    other
+  )
+}
+
+test('sums that overflow within a part do', async () => {
+  const value = valueAt({ 0: 1e308, 125001: 1e308, 125002: -1e308 }, 0)
+  await check([{ $group: { _id: null, n: { $sum: value } } }])
+})
+
+test('sums of doubles do not depend on how documents were divided', async () => {
+  const value = valueAt({ 0: 1e17, [count - 1]: -1e17 }, 0.1)
+  await check([{ $group: { _id: null, n: { $sum: value } } }])
+})
+
 test('sums that overflow in a part alone do not', async () => {
-  const isOneOf = (...ids: number[]): object => ({ $in: ['$_id', ids] })
-  const large = { $cond: [isOneOf(125_001, 125_002), 1.7e308, 0] }
-  const value = { $cond: [isOneOf(0), -1.7e308, large] }
+  const value = valueAt({ 0: -1.7e308, 125001: 1.7e308, 125002: 1.7e308 }, 0)
   await check([{ $group: { _id: null, n: { $sum: value } } }])
 })
 

@@ -4,7 +4,7 @@
  * Invariants:
  * 1. The result equals that of an ExactSum of the window, bit by bit. If that is not certain, an ExactSum is computed.
  * 2. It is certain if all doubles are multiples of a power of two that is small enough relative to their sum: then
- *    neither the errors kept by an ExactSum nor those kept here are rounded, and both round the true sum once.
+ *    the errors kept here are not rounded, and the true sum is rounded once, as an ExactSum always does.
  */
 import { unwrapNumber } from '../../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../../model/types.ts'

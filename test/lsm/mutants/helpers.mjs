@@ -32,7 +32,7 @@ export const helpers = [
   ),
   mutant(
     'a sum that overflows in a part is infinite',
-    edit('aggregate/exact-sum', "if (!Number.isFinite(this.#high)) throw new RangeError('The sum overflows')", ''),
+    edit('aggregate/exact-sum', "if (this.#isHuge) throw new RangeError('The sum may overflow')", ''),
     aggregate
   ),
   mutant(

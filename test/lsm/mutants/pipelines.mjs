@@ -35,7 +35,12 @@ export const pipelines = [
   ),
   mutant(
     'a sum loses the rounding errors of its additions',
-    edit('aggregate/exact-sum', 'this.#high + this.#low + this.#special', 'this.#high + this.#special'),
+    edit('aggregate/exact-sum', 'isPlain ? this.#high + this.#low', 'isPlain ? this.#high'),
+    'aggregate/values'
+  ),
+  mutant(
+    'a sum loses the rounding errors of rounding errors',
+    edit('aggregate/exact-sum', 'if (lost !== 0) addExact(this.#rest, lost)', ''),
     'aggregate/values'
   ),
   mutant(
