@@ -1,5 +1,6 @@
 /** Which stages parts of the documents can go through separately, before the results are merged. */
 import type { Document } from '../model/types.ts'
+import { sanitizeFilter } from '../query/sanitize.ts'
 import type { ParsedStage } from './parse.ts'
 import type { Collector, DivisibleStages, LeadingRead, PartialCollector, Stage } from './stage.ts'
 
@@ -23,7 +24,12 @@ export function divisibleStages(
   if (!(stage.begin() as PartialCollector).canDivide) return undefined
   let end = stage.place.position + 1
   while (limiting.has(parsed[end]?.place.stage ?? '')) end++
-  return { collector, pipeline: parsed.slice(0, end).map(({ place, spec }) => ({ [place.stage]: spec })) }
+  return { collector, pipeline: parsed.slice(0, end).map(copyOf) }
+}
+
+/** Filters are the only part of a parsed pipeline that is still the caller's, who may change it before threads get it. */
+function copyOf({ place: { stage }, spec }: ParsedStage): Document {
+  return { [stage]: stage === '$match' ? sanitizeFilter(spec) : spec }
 }
 
 /** Whether it yields all its matches, in the order of the collection. */

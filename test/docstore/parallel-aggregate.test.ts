@@ -190,6 +190,24 @@ test('sums of doubles do not depend on how documents were divided', async () => 
   await check([{ $group: { _id: null, n: { $sum: value } } }])
 })
 
+test('changing a pipeline after the call changes nothing', async () => {
+  const pipelineOf = (n: number, half: number): { $match: Document }[] => [
+    { $match: { n: { $gt: n } } },
+    { $match: { $expr: { $gt: ['$half', half] } } }
+  ]
+  const rest = [{ $group: { _id: '$owner', n: { $sum: '$half' } } }]
+  const expected = await alone.aggregate([...pipelineOf(5, 9), ...rest]).toArray()
+  const before = decided
+  for (let attempt = 0; attempt < 30 && decided === before; attempt++) {
+    const pipeline = pipelineOf(5, 9)
+    const grouping = helped.aggregate([...pipeline, ...rest], { hint: 'scan' }).toArray()
+    const other = pipelineOf(900, 9000)
+    for (let i = 0; i < 2; i++) Object.assign(pipeline[i]!.$match, other[i]!.$match)
+    assert.equal(await grouping, expected)
+  }
+  assert.ok(decided > before, 'threads helped')
+})
+
 test('sums that overflow in a part alone do not', async () => {
   const value = valueAt({ 0: -1.7e308, 125001: 1.7e308, 125002: 1.7e308 }, 0)
   await check([{ $group: { _id: null, n: { $sum: value } } }])

@@ -36,6 +36,11 @@ export const helpers = [
     aggregate
   ),
   mutant(
+    'threads get filters that the caller has changed since the call',
+    edit('aggregate/divide', 'sanitizeFilter(spec) : spec', 'spec : spec'),
+    aggregate
+  ),
+  mutant(
     'what was an ObjectId is a plain object in another thread',
     edit(
       'docstore/read/parallel/portable',
