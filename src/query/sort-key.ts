@@ -100,6 +100,7 @@ class KeyWalk {
    */
   expand(place: unknown, cursors: readonly (Cursor | undefined)[], values: unknown[]): void {
     let array: readonly unknown[] | undefined
+    let arrayAt: Cursor | undefined
     let inArray: (Cursor | undefined)[] | undefined
     for (let i = 0; i < cursors.length; i++) {
       const cursor = cursors[i]
@@ -109,11 +110,16 @@ class KeyWalk {
         values[i] = value ?? null
         continue
       }
-      if (array !== undefined && array !== value) throw this.#parallel(cursor.components.join('.'))
+      const reached = { components: cursor.components, at }
+      // A computed field may hold the very array that another field holds.
+      if (arrayAt !== undefined && (array !== value || !isSamePath(arrayAt, reached))) {
+        throw this.#parallel(cursor.components.join('.'))
+      }
       array = value
+      arrayAt = reached
       this.arrays |= 1 << i
       inArray ??= new Array<Cursor | undefined>(cursors.length).fill(undefined)
-      inArray[i] = { components: cursor.components, at }
+      inArray[i] = reached
     }
     if (array === undefined || inArray === undefined) this.#offer(values)
     else this.#expandArray(array, inArray, values)
@@ -167,6 +173,11 @@ function descend(place: unknown, { components, at }: Cursor): Reached {
 /** Digits are a position unless an element of the array has a field of that name. */
 function namesPosition(array: readonly unknown[], component: string): boolean {
   return isDigits(component) && !array.some((element) => isPlainObject(element) && Object.hasOwn(element, component))
+}
+
+/** Whether two paths are the same up to the current places. */
+function isSamePath(a: Cursor, b: Cursor): boolean {
+  return a.at === b.at && a.components.slice(0, a.at).every((component, i) => component === b.components[i])
 }
 
 function isAtEnd(cursor: Cursor | undefined): boolean {

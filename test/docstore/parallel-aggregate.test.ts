@@ -170,6 +170,8 @@ test('an error in a stage is reported as ever', async () => {
     { $group: { _id: '$owner', x: { $max: '$x' } } }
   ])
   await check([{ $group: { _id: '$owner', all: { $push: { $concat: [{ $toString: '$_id' }, 'x'.repeat(2000)] } } } }])
+  // Whether two fields hold the same array does not matter.
+  await check([{ $set: { key: '$tags' } }, { $sort: { key: 1, tags: 1 } }, { $limit: 5 }])
 })
 
 /** Yields values for some `_id`s, and another one for the rest. */

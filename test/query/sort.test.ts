@@ -157,6 +157,14 @@ test('two paths through one array take their values from the same element', () =
   assert.equal(ids({ 'a.x': 1, 'a.y': 1 }, documents), [2, 1])
 })
 
+test('an array that two fields share is refused like two that are alike', () => {
+  const tags = [1, 2]
+  assert.throws(() => ids({ a: 1, b: 1 }, [{ id: 1, a: tags, b: tags }]), /parallel arrays/)
+  assert.throws(() => ids({ 'a.x': 1, 'b.x': 1 }, [{ id: 1, a: tags, b: tags }]), /parallel arrays/)
+  const inside = { x: [{ y: 1, z: 2 }] }
+  assert.equal(ids({ 'a.x.y': 1, 'a.x.z': 1 }, [{ id: 1, a: inside }]), [1])
+})
+
 test('parallel arrays are refused', () => {
   assert.throws(() => ids({ a: 1, b: 1 }, [{ a: [1], b: [2] }]), isError('BadValue'))
 })
