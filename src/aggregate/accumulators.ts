@@ -205,8 +205,10 @@ class Merged implements Accumulator {
   add(value: unknown): boolean {
     if (isNil(value)) return false
     if (!isPlainObject(value)) throw new TypeError('$mergeObjects takes objects')
+    const hasMore = Object.keys(value).some((key) => !Object.hasOwn(this.#merged, key))
     Object.assign(this.#merged, value)
-    return true
+    // What replaces the value of a field takes its place in memory, too.
+    return hasMore
   }
 
   result(): unknown {

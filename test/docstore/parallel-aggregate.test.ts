@@ -169,7 +169,10 @@ test('an error in a stage is reported as ever', async () => {
     { $set: { x: { $divide: [1, { $subtract: ['$_id', 125_000] }] } } },
     { $group: { _id: '$owner', x: { $max: '$x' } } }
   ])
-  await check([{ $group: { _id: '$owner', all: { $push: { $concat: [{ $toString: '$_id' }, 'x'.repeat(2000)] } } } }])
+  const text = { $concat: [{ $toString: '$_id' }, 'x'.repeat(2000)] }
+  await check([{ $group: { _id: '$owner', all: { $push: text } } }])
+  // Parts do not need less memory than the whole.
+  await check([{ $group: { _id: '$owner', merged: { $mergeObjects: { text } } } }])
   // Whether two fields hold the same array does not matter.
   await check([{ $set: { key: '$tags' } }, { $sort: { key: 1, tags: 1 } }, { $limit: 5 }])
 })
