@@ -34,7 +34,8 @@ function copyValue(value: unknown, place: FilterPlace, ancestors: readonly objec
       return new Date(time)
     }
     case Type.binData:
-      return value instanceof Uint8Array ? value.slice() : value
+      // The slice() of a Buffer shares its memory.
+      return value instanceof Uint8Array ? Uint8Array.from(value) : value
     case Type.unsupported:
       if (typeof value === 'function' && (place.operator === '$where' || place.operator === '$function')) return value
       throw filterError('BadValue', place, `a value of type ${describeType(value)} cannot be part of a filter`)

@@ -53,9 +53,13 @@ test('cycles and excessive nesting are refused', () => {
 test('a filter is copied, so that changing it later has no effect', () => {
   const list = [1]
   const date = new Date(5)
+  const bytes = Buffer.from([1, 2])
   const { matches } = compileFilter({ a: { $in: list }, b: date })
+  const { matches: matchesBytes } = compileFilter({ a: bytes })
   list.push(2)
   date.setTime(6)
+  bytes[0] = 9
+  assert.ok(matchesBytes({ a: new Uint8Array([1, 2]) }))
   assert.ok(matches({ a: 1, b: new Date(5) }))
   assert.not.ok(matches({ a: 2, b: new Date(5) }))
 })
