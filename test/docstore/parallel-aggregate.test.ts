@@ -1,7 +1,7 @@
 /** Pipelines that threads help with return what this thread alone would return. */
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { Worker } from 'node:worker_threads'
-import { Decimal128, Long, ObjectId } from 'bson'
+import { BSONRegExp, Decimal128, Double, Long, ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -112,6 +112,10 @@ const divided: Readonly<Record<string, readonly [AggregationPipeline, AggregateO
   'computed fields': [[{ $set: { half: { $divide: ['$n', 2] } } }, { $group: { _id: '$half', n: { $sum: '$half' } } }]],
   'a projection': [[{ $project: { n: 1 } }, { $group: { _id: '$owner', n: { $sum: '$n' }, k: { $min: '$kind' } } }]],
   'a variable': [[{ $group: { _id: { $eq: ['$owner', '$$who'] }, n: { $sum: '$n' } } }], { let: { who: ids[3] } }],
+  'the type of a variable': [
+    [{ $group: { _id: '$owner', n: { $sum: '$n' }, last: { $last: { $type: '$$what' } } } }],
+    { let: { what: new Double(2) } }
+  ],
   'the present': [
     [{ $group: { _id: { $gt: ['$$NOW', '$at'] }, now: { $first: { $eq: ['$$NOW', '$$NOW'] } }, n: { $sum: '$n' } } }]
   ],
@@ -152,6 +156,9 @@ const undivided: Readonly<Record<string, AggregationPipeline>> = {
   ],
   'some documents': [{ $limit: 120_000 }, { $group: { _id: '$owner', n: { $sum: '$n' } } }],
   'many of an order': [{ $set: { key: { $mod: ['$_id', 3] } } }, { $sort: { key: 1 } }, { $limit: 900 }],
+  'values that lose their class': [
+    { $group: { _id: '$owner', n: { $sum: '$n' }, last: { $last: { $literal: new BSONRegExp('x', 'i') } } } }
+  ],
   'an order': [{ $sort: { half: -1 } }, { $group: { _id: '$owner', n: { $first: '$n' } } }]
 }
 

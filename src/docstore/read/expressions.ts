@@ -5,6 +5,7 @@
 import { Expressions } from '../../aggregate/expression.ts'
 import { isVariableName } from '../../aggregate/expression-compile.ts'
 import { compileFindProjection } from '../../aggregate/reshape.ts'
+import { cloneDocument } from '../../model/clone.ts'
 import type { StringOrder } from '../../model/compare.ts'
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
@@ -70,7 +71,8 @@ export function expressionsOf(options: Pick<ReadOptions, 'let'>, order?: StringO
   const bad = Object.keys(values).find((name) => !isVariableName(name))
   if (bad !== undefined) throw badLet(`variables must begin with a lower-case letter, got '${bad}'`)
   try {
-    return new Expressions(sanitizeFilter(values), order, now)
+    // As constants in expressions, they become what the store would return: a Double is a number.
+    return new Expressions(cloneDocument(sanitizeFilter(values)), order, now)
   } catch (error) {
     throw error instanceof PetalError ? badLet(`is invalid: ${error.message}`) : error
   }

@@ -1,10 +1,11 @@
 /** Describes reads to other threads. */
 import type { Expressions } from '../../../aggregate/expression.ts'
+import { cloneValue, isIdentical } from '../../../model/clone.ts'
 import type { Collation } from '../../../query/collation.ts'
 import type { CompiledFilter } from '../../../query/filter.ts'
 import type { First } from './decider.ts'
 import type { PortableRead, PortableTask } from './messages.ts'
-import { isSmall, type Portable, portable } from './portable.ts'
+import { isSmall, type Portable, portable, unpack } from './portable.ts'
 
 /** Values of a filter or a pipeline: copying them for each thread takes this one some milliseconds. */
 const maxValues = 2000
@@ -19,8 +20,8 @@ export interface Deciding {
 
 /**
  * @param task a filter, or a pipeline up to a collector
- * @returns undefined for a read that calls functions of the caller, has many values, or whose filter was not compiled from an
- *   object
+ * @returns undefined for a read that calls functions of the caller, has many values or some that lose their class, or whose
+ *   filter was not compiled from an object
  */
 export function portableRead(
   { collation, expressions }: Deciding,
@@ -45,5 +46,9 @@ export function collectTask(pipeline: readonly object[]): PortableTask | undefin
 }
 
 function copyOf(value: unknown): Portable | undefined {
-  return isSmall(value, maxValues) ? portable(value) : undefined
+  if (!isSmall(value, maxValues)) return undefined
+  const plain = cloneValue(value)
+  const copy = portable(plain)
+  // A BSONRegExp that would be a RegExp, for example, could be among the results.
+  return copy && isIdentical(unpack(structuredClone(copy)), plain) ? copy : undefined
 }
