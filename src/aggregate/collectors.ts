@@ -92,14 +92,13 @@ export class Sample implements Collector {
 
 /** Yields one document with the count, or none if the count is 0. */
 export class Counter implements PartialCollector {
+  readonly canDivide = true
   readonly #field: string
   #count = 0
 
   constructor(field: string) {
     this.#field = field
   }
-
-  readonly canDivide = true
 
   get size(): number {
     return 1

@@ -187,8 +187,8 @@ export class CollectionOpener {
       readOnly: this.#isReadOnly && !this.#opened.discardsWrites,
       filters: this.#opened.filters,
       ids,
-      // The cache identifies documents by ordinals, which must never be reused.
       scanThreads: this.#scanThreads,
+      // The cache identifies documents by ordinals, which must never be reused.
       cacheBudget: ids === undefined ? this.#cacheBudget : new DocumentCacheBudget(0)
     }
     return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)

@@ -112,13 +112,16 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   /**
    * Lets another thread scan the keys from ≤ k < to, now or as of the snapshot, with a ThreadView. The store is not
    * closed before the view is released.
-   * @returns undefined on a file system that threads do not share
+   * REQUIRES: canShareViews
    * @throws LEVEL_DATABASE_NOT_OPEN
    */
-  shareView(from: Uint8Array, to: Uint8Array, snapshot?: AbstractSnapshot): SharedView | undefined {
-    const at = this._momentOf({ snapshot })
-    if (!this._engine.fileSystem.isShared) return undefined
-    return shareView(this._engine, { start: from, end: to }, at)
+  shareView(from: Uint8Array, to: Uint8Array, snapshot?: AbstractSnapshot): SharedView {
+    return shareView(this._engine, { start: from, end: to }, this._momentOf({ snapshot }))
+  }
+
+  /** Whether other threads can read the tables: only on a file system that threads share. @throws as shareView() */
+  get canShareViews(): boolean {
+    return this._engine.fileSystem.isShared
   }
 
   /**
@@ -231,9 +234,9 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     return this._engine.options.values === undefined
   }
 
-  /** Whether other threads can write the tables: only on a file system that threads share. @throws as canIngest */
+  /** Whether other threads can write the tables. @throws as canIngest */
   get canIngestFromThreads(): boolean {
-    return this.canIngest && this._engine.fileSystem.isShared
+    return this.canIngest && this.canShareViews
   }
 
   /**

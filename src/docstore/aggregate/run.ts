@@ -1,5 +1,4 @@
 /** A run of a pipeline: captures the state it reads, loads operators if necessary, and returns documents in slices. */
-
 import { DividedStages } from '../../aggregate/divide.ts'
 import type { Expressions } from '../../aggregate/expression.ts'
 import { foreignCollections, type PartialCollector, type Pipeline, type Stage } from '../../aggregate/stage.ts'

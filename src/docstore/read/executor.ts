@@ -14,9 +14,8 @@ import { Confirmer, type Match } from './confirmer.ts'
 import type { Execution } from './execution.ts'
 import { confirmPart, nextPart } from './parallel/confirm-part.ts'
 import { InParallel } from './parallel/in-parallel.ts'
-import { beginParallel } from './parallel/parallel.ts'
+import { Beginning } from './parallel/parallel.ts'
 import { Parts } from './parallel/parts.ts'
-import { Stopwatch } from './parallel/stopwatch.ts'
 import type { ReadView } from './read-view.ts'
 import { forEachStep, type Steps, wait } from './steps.ts'
 
@@ -58,7 +57,7 @@ export function* countMatches(execution: Execution): Steps<number> {
 /** Leaves the last, incomplete slice in the confirmer. */
 function* confirmParts(execution: Execution, confirmer: Confirmer, parts: Parts, isCounting: boolean): Steps<Match[]> {
   const { parallel } = execution
-  let watch: Stopwatch | undefined
+  let beginning: Beginning | undefined
   for (;;) {
     const part = yield* nextPart(execution, confirmer, parts)
     if (part === undefined) return
@@ -66,13 +65,8 @@ function* confirmParts(execution: Execution, confirmer: Confirmer, parts: Parts,
       yield* confirmPart(execution, confirmer, part)
       continue
     }
-    watch ??= new Stopwatch()
-    const before = watch.milliseconds
-    yield* watch.time(confirmPart(execution, confirmer, part))
-    const spent = watch.milliseconds
-    const perCandidate = (spent - before) / part.candidates.count
-    parts.adapt(perCandidate)
-    const scan = beginParallel(execution, { confirmer, isCounting, part, spent, perCandidate })
+    beginning ??= new Beginning(execution, parallel, confirmer, isCounting)
+    const scan = yield* beginning.confirm(part, parts)
     if (scan !== undefined) yield* new InParallel(execution, parallel, confirmer, parts, scan, isCounting).run()
   }
 }

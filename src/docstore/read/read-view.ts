@@ -99,8 +99,8 @@ export class ReadView {
     return this.#store.scanThreads
   }
 
-  /** Lets a thread read the documents of this view; undefined if it cannot. */
-  shareDocuments(): SharedDocuments | undefined {
+  /** Lets a thread read the documents of this view. REQUIRES: scanThreads > 0 */
+  shareDocuments(): SharedDocuments {
     return this.#store.shareDocuments(this.#options)
   }
 

@@ -25,17 +25,9 @@ export function advance<T>(steps: Steps<T>): T | undefined | Promise<T | undefin
 
 /** Runs to the end, and returns the result. */
 export async function finish<T>(work: Waiting<T>): Promise<T> {
-  for (let step = work.next(); ; ) {
-    if (step.done === true) return step.value
-    let value: unknown
-    try {
-      value = await step.value
-    } catch (error) {
-      step = work.throw(error)
-      continue
-    }
-    step = work.next(value as undefined)
-  }
+  let step = work.next()
+  while (step.done !== true) step = await settle(work, step.value)
+  return step.value
 }
 
 /** Ends work whose remaining results are not wanted, so that it frees its resources. Harmless if it has ended. */
@@ -58,10 +50,7 @@ async function advanceAsync<T>(steps: Steps<T>, first: Promise<unknown>): Promis
   }
 }
 
-async function settle<T>(
-  steps: Steps<T>,
-  waiting: Promise<unknown>
-): Promise<IteratorResult<T | Promise<unknown>, void>> {
+async function settle<T, R>(steps: Generator<T, R, unknown>, waiting: Promise<unknown>): Promise<IteratorResult<T, R>> {
   let value: unknown
   try {
     value = await waiting

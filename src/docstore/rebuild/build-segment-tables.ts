@@ -5,15 +5,14 @@
  * Invariant: without a result there are no files left.
  */
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
-import { ByteScan } from '../../lsm/read/byte-scan.ts'
 import { ThreadView } from '../../lsm/thread-view/thread-view.ts'
 import { buildRemotely } from '../../sharded-bloom/rebuild/build-remotely.ts'
 import type { Following } from '../../sharded-bloom/rebuild/build-segment.ts'
 import type { StoredRun } from '../../sharded-bloom/stored-source.ts'
-import { DocumentScan } from '../read/document-scan.ts'
 import { IndexTables } from '../store/index-tables.ts'
 import { type Area, areaOf } from '../store/layout.ts'
 import { storedRunsOfScan } from '../store/stored-runs.ts'
+import { scanDocuments } from '../store/thread-documents.ts'
 import type { BuiltSegmentTables, SegmentRequest } from './segment-request.ts'
 
 /**
@@ -42,10 +41,5 @@ export async function buildSegmentTables(
 
 async function* readStored(view: ThreadView, docs: Area, from: number, to: number): AsyncGenerator<StoredRun> {
   if (from >= to) return
-  const scan = new ByteScan(nobody, view, { gte: docs.ordinalKey(from), lt: docs.ordinalKey(to) })
-  const records = new DocumentScan(scan, (key, start, end) => docs.ordinalOf(key, start, end))
-  yield* storedRunsOfScan(records)
+  yield* storedRunsOfScan(scanDocuments(view, docs, { from, to }))
 }
-
-/** Nobody else closes the scans. */
-const nobody = { attachResource: () => {}, detachResource: () => {} }

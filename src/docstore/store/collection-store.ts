@@ -198,11 +198,10 @@ export class CollectionStore {
     )
   }
 
-  /** Lets a thread read all documents, with a ThreadView; undefined if it cannot. */
-  shareDocuments({ snapshot }: TextReadOptions): SharedDocuments | undefined {
+  /** Lets a thread read all documents, with a ThreadView. REQUIRES: scanThreads > 0 */
+  shareDocuments({ snapshot }: TextReadOptions): SharedDocuments {
     const { first, end } = this.#docs
-    const view = wrapStoreErrors(() => this.#access.shareView?.(first, end, snapshot))
-    return view && { view, docs: first }
+    return { view: wrapStoreErrors(() => this.#access.shareView!(first, end, snapshot)), docs: first }
   }
 
   /** Yields the ordinal of each entry of the id table. */

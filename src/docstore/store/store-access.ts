@@ -38,13 +38,13 @@ export interface StoreAccess {
   readonly readText: ((key: Uint8Array, snapshot: AbstractSnapshot | undefined) => string | undefined) | undefined
   /** undefined if there are only iterators. */
   readonly scanBytes: ((range: ByteRange) => ByteScan) | undefined
-  /** Lets threads read the keys from ≤ k < to; undefined, or returns undefined, if they cannot. */
+  /** Lets threads read the keys from ≤ k < to; undefined if they cannot. */
   readonly shareView: ShareView | undefined
   /** undefined if the store cannot ingest tables written by other threads. */
   readonly beginIngest: (() => Promise<Ingest>) | undefined
 }
 
-type ShareView = (from: Uint8Array, to: Uint8Array, snapshot: AbstractSnapshot | undefined) => SharedView | undefined
+type ShareView = (from: Uint8Array, to: Uint8Array, snapshot: AbstractSnapshot | undefined) => SharedView
 
 export interface ByteRange extends ByteScanOptions {
   readonly snapshot?: AbstractSnapshot | undefined
@@ -55,7 +55,8 @@ interface EncodedWriteStore {
   write(batch: EncodedBatch, options: { readonly sync: boolean }): Promise<void>
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined
   scanBytes(range: ByteRange): ByteScan
-  shareView(from: Uint8Array, to: Uint8Array, snapshot?: AbstractSnapshot): SharedView | undefined
+  shareView: ShareView
+  readonly canShareViews: boolean
   readonly canIngestFromThreads: boolean
   beginIngest(): Promise<Ingest>
 }
@@ -76,7 +77,7 @@ export function accessTo(store: Store): StoreAccess {
     readsOnThread: true,
     readText: (key, snapshot) => store.readText(key, snapshot),
     scanBytes: (range) => store.scanBytes(range),
-    shareView: (from, to, snapshot) => store.shareView(from, to, snapshot),
+    shareView: store.canShareViews ? (from, to, snapshot) => store.shareView(from, to, snapshot) : undefined,
     beginIngest: store.canIngestFromThreads ? () => store.beginIngest() : undefined
   }
 }

@@ -10,8 +10,8 @@ export const helpers = [
     'threads read the present instead of the snapshot of the read',
     edit(
       'docstore/store/collection-store',
-      'this.#access.shareView?.(first, end, snapshot)',
-      'this.#access.shareView?.(first, end, undefined)'
+      'this.#access.shareView!(first, end, snapshot)',
+      'this.#access.shareView!(first, end, undefined)'
     ),
     scan
   ),

@@ -43,7 +43,7 @@ export class ParallelScan {
   /** Started again whenever a thread gets or completes work. */
   readonly #idling = setTimeout(() => this.#giveBack(), maxIdle).unref()
 
-  /** @returns undefined if there are no threads, or they cannot read the store */
+  /** @returns undefined if there are no threads */
   static begin(view: ReadView, read: PortableRead): ParallelScan | undefined {
     const scan = new ParallelScan()
     try {
@@ -103,17 +103,17 @@ export class ParallelScan {
     if (this.#helpers.includes(helper)) this.#idling.refresh()
   }
 
-  /** Opens the view in one more thread; false if there is none, or it cannot read the store. */
+  /** Opens the view in one more thread; false if there is none. */
   #add(view: ReadView, read: PortableRead): boolean {
     const thread = takeScanThread(view.scanThreads)
     if (thread === undefined) return false
-    let shared: SharedDocuments | undefined
+    let shared: SharedDocuments
     try {
       shared = view.shareDocuments()
-    } finally {
-      if (shared === undefined) putBackScanThread(thread)
+    } catch (error) {
+      putBackScanThread(thread)
+      throw error
     }
-    if (shared === undefined) return false
     const helper: Helper = { thread, shared, isReady: false, queued: 0 }
     this.#helpers.push(helper)
     this.#countWork(helper, 1)

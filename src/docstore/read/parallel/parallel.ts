@@ -1,15 +1,17 @@
-/** Whether a read gets the help of threads (docs/architecture.md). */
+/** When a read gets the help of threads (docs/parallel-scans.md). */
 import type { DividedStages } from '../../../aggregate/divide.ts'
 import type { DivisibleStages, PartialCollector } from '../../../aggregate/stage.ts'
 import type { Document } from '../../../model/types.ts'
 import { isScanThreadFree } from '../../threads/scan-threads.ts'
 import type { Confirmer } from '../confirmer.ts'
 import type { Execution } from '../execution.ts'
+import { type Confirming, confirmPart } from './confirm-part.ts'
 import type { First } from './decider.ts'
-import type { PortableTask } from './messages.ts'
+import type { PortableRead, PortableTask } from './messages.ts'
 import { ParallelScan } from './parallel-scan.ts'
-import type { Part } from './parts.ts'
+import type { Part, Parts } from './parts.ts'
 import { collectTask, type Deciding, findTask, portableRead } from './portable-read.ts'
+import { Stopwatch } from './stopwatch.ts'
 
 /** What threads need to know of a read. */
 export interface Parallel {
@@ -44,29 +46,48 @@ const maxFirst = 1000
 /** The fraction of documents that begin a group of their own, of which each part has its own, too. */
 const maxGroups = 1 / 16
 
-/** What this thread has done of a read so far. */
-export interface Progress {
-  readonly confirmer: Confirmer
-  readonly isCounting: boolean
-  /** The part confirmed last. */
-  readonly part: Part
-  /** Milliseconds for all parts, and for each candidate of the last one. */
-  readonly spent: number
-  readonly perCandidate: number
-}
+/** Confirms parts of a read in this thread, until threads begin to help because that saves time. */
+export class Beginning {
+  readonly #execution: Execution
+  readonly #parallel: Parallel
+  readonly #confirmer: Confirmer
+  readonly #isCounting: boolean
+  readonly #watch = new Stopwatch()
+  /** null if the read cannot be described to threads. */
+  #read: PortableRead | null | undefined
 
-/** Begins a scan by threads if it saves time. */
-export function beginParallel({ view, parallel, meter }: Execution, progress: Progress): ParallelScan | undefined {
-  const { confirmer, isCounting, part, spent, perCandidate } = progress
-  if (parallel === undefined || !part.isDense || spent < minSpent) return undefined
-  if (!isSelective(parallel, confirmer) && !isCounting) return undefined
-  const left = Math.min(candidatesLeft(view.limit, part), confirmer.expectedCandidates)
-  if (left * perCandidate < minLeft) return undefined
-  if (!isScanThreadFree(view.scanThreads)) return undefined
-  const read = portableRead(parallel.deciding, taskOf(parallel))
-  const scan = read && ParallelScan.begin(view, read)
-  if (scan !== undefined) meter.threads = scan.threads
-  return scan
+  constructor(execution: Execution, parallel: Parallel, confirmer: Confirmer, isCounting: boolean) {
+    this.#execution = execution
+    this.#parallel = parallel
+    this.#confirmer = confirmer
+    this.#isCounting = isCounting
+  }
+
+  /** Confirms a part, and makes the next ones as long as they should be. */
+  *confirm(part: Part, parts: Parts): Confirming<ParallelScan | undefined> {
+    const before = this.#watch.milliseconds
+    yield* this.#watch.time(confirmPart(this.#execution, this.#confirmer, part))
+    const perCandidate = (this.#watch.milliseconds - before) / part.candidates.count
+    parts.adapt(perCandidate)
+    return this.#isWorthIt(part, perCandidate) ? this.#begin() : undefined
+  }
+
+  #isWorthIt(part: Part, perCandidate: number): boolean {
+    const { view } = this.#execution
+    if (this.#watch.milliseconds < minSpent || !isScanThreadFree(view.scanThreads)) return false
+    if (!this.#isCounting && !isSelective(this.#parallel, this.#confirmer)) return false
+    const left = Math.min(candidatesLeft(view.limit, part), this.#confirmer.expectedCandidates)
+    return left * perCandidate >= minLeft
+  }
+
+  #begin(): ParallelScan | undefined {
+    const { view, meter } = this.#execution
+    this.#read ??= portableRead(this.#parallel.deciding, taskOf(this.#parallel)) ?? null
+    if (this.#read === null) return undefined
+    const scan = ParallelScan.begin(view, this.#read)
+    if (scan !== undefined) meter.threads = scan.threads
+    return scan
+  }
 }
 
 /** Whether threads return much less than they read. */

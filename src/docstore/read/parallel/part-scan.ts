@@ -1,13 +1,13 @@
 /** A scan in a thread of its own, which decides about one part after the other. */
 import type { FileSystem } from '../../../lsm/fs/file-system.ts'
-import { ByteScan } from '../../../lsm/read/byte-scan.ts'
 import { ThreadView } from '../../../lsm/thread-view/thread-view.ts'
 import { DocumentCache } from '../../documents/document-cache.ts'
 import { DocumentCacheBudget } from '../../documents/document-cache-budget.ts'
 import { type Area, areaOf } from '../../store/layout.ts'
+import { scanDocuments } from '../../store/thread-documents.ts'
 import { Control } from '../control.ts'
 import type { DocumentRange } from '../document-reader.ts'
-import { DocumentScan } from '../document-scan.ts'
+import type { DocumentScan } from '../document-scan.ts'
 import { finish } from '../steps.ts'
 import { compileTask } from './compile-task.ts'
 import { Decider } from './decider.ts'
@@ -55,10 +55,8 @@ class PartView {
     this.#docs = docs
   }
 
-  scan({ from, to }: DocumentRange): DocumentScan {
-    const docs = this.#docs
-    const scan = new ByteScan(nobody, this.#view, { gte: docs.ordinalKey(from), lt: docs.ordinalKey(to) })
-    return new DocumentScan(scan, (key, start, end) => docs.ordinalOf(key, start, end))
+  scan(range: DocumentRange): DocumentScan {
+    return scanDocuments(this.#view, this.#docs, range)
   }
 
   closeReader(reader: { close(): Promise<void> }): void {
@@ -72,6 +70,3 @@ class PartView {
     return undefined
   }
 }
-
-/** Nobody else closes the scans. */
-const nobody = { attachResource: () => {}, detachResource: () => {} }
