@@ -66,13 +66,13 @@ test('a document offered to the cache is decoded only when it is going to be cac
 test('candidates are cached whether they match or not, and counting returns no documents', async () => {
   const cache = new DocumentCache(new DocumentCacheBudget(1 << 20))
   const meter = new Meter()
-  const records = { record: (): string => JSON.stringify(document(7)) }
+  const view = { cache, record: (): string => JSON.stringify(document(7)) }
   for (const filter of [{ text: 'another' }, { 'tags.n': 7 }].map((each) => compileFilter(each))) {
     for (let asked = 0; asked < 4; asked++) {
       const confirmer = new Confirmer(filter, meter, 10, asked === 3)
       const kept = cache.lookUp(7)
-      if (kept === undefined) confirmer.offer(7, records.record(), false, cache)
-      else confirmer.offerCached(7, kept, false, records)
+      if (kept === undefined) confirmer.offer(7, view.record(), false, cache)
+      else confirmer.offerCached(7, kept, false, view)
       const matches = confirmer.take()
       assert.is(matches.length, filter.matches(document(7)) ? 1 : 0)
       assert.is(meter.tested, meter.documentsFetched)

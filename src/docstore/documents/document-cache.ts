@@ -35,7 +35,8 @@ export class DocumentCache {
   readonly #entries = new Map<number, Entry>()
   /** Distinguishes the marks of different collections with equal ordinals. */
   readonly #salt = Math.imul(++caches, 0x9e3779b1)
-  #arePlansChecked = false
+  /** The stretch of code in which copy() has checked the plans. */
+  #checkedIn = -1
   #isClosed = false
 
   constructor(budget: DocumentCacheBudget) {
@@ -48,31 +49,27 @@ export class DocumentCache {
 
   /** Returns a copy of the document; undefined if it is not cached. */
   get(ordinal: number): Document | undefined {
-    this.beginLookups()
     const kept = this.lookUp(ordinal)
-    return kept && copyByPlan(kept.document, kept.plan)
+    if (kept === undefined) return undefined
+    copyPlans.check()
+    return copyByPlan(kept.document, kept.plan)
   }
 
-  /**
-   * Must be called before the first lookUp() in a synchronous stretch of code, since other code may have changed
-   * Object.prototype.
-   */
-  beginLookups(): void {
-    this.#arePlansChecked = false
-  }
-
-  /**
-   * Like get(), but returns the cached document itself: it must only be read, or copied by its plan, and never exposed
-   * to callers.
-   * REQUIRES: beginLookups()
-   */
+  /** Like get(), but returns the cached document itself: it must only be read, and never exposed to callers. */
   lookUp(ordinal: number): CachedDocument | undefined {
     const now = ++this.#budget.now
     const entry = this.#entries.get(ordinal)
-    if (entry === undefined) return undefined
-    entry.accessedAt = now
-    if (!this.#arePlansChecked) this.#checkPlans()
+    if (entry !== undefined) entry.accessedAt = now
     return entry
+  }
+
+  /** @param stretch a different number whenever other code may have run, and so have changed Object.prototype */
+  copy({ document, plan }: CachedDocument, stretch: number): Document {
+    if (stretch !== this.#checkedIn) {
+      copyPlans.check()
+      this.#checkedIn = stretch
+    }
+    return copyByPlan(document, plan)
   }
 
   /**
@@ -94,7 +91,7 @@ export class DocumentCache {
     const bytes = heapBytes + overheadBytes
     if (bytes > budget.largestBytes || !budget.makeRoom(bytes, before)) return
     const plan = copyPlans.planOf(decoded)
-    if (isDecoded) this.#checkPlans()
+    if (isDecoded) copyPlans.check()
     const own = isDecoded ? copyByPlan(decoded, plan) : decoded
     const entry = { ordinal, document: own, plan, characters, bytes, accessedAt: budget.now, owner: this.#entries }
     budget.add(entry)
@@ -104,10 +101,5 @@ export class DocumentCache {
   close(): void {
     this.#isClosed = true
     this.#budget.removeAll(this.#entries)
-  }
-
-  #checkPlans(): void {
-    copyPlans.check()
-    this.#arePlansChecked = true
   }
 }

@@ -40,7 +40,6 @@ export function* confirmByScan(
   /** The candidate last found missing from the cache. */
   let missed = -1
   let isRuledOut = false
-  view.cache.beginLookups()
   try {
     while (at < count && !confirmer.isDone) {
       const wanted = candidates.ordinal(at)
@@ -56,7 +55,6 @@ export function* confirmByScan(
           if (scan !== undefined) view.closeReader(scan)
           scan = view.scan(range.reverse ? { ...range, to: wanted + 1 } : { ...range, from: wanted })!
           while (scan.prepareSome()) yield* pauseIfDue(execution)
-          view.cache.beginLookups()
         }
         // Skips the rest of a block without a match once its first candidate is ruled out. Not when scanning backwards.
         isPassing = isRuledOut && !range.reverse && scan.block !== undefined && !mayHold(scan.block)
@@ -79,7 +77,6 @@ export function* confirmByScan(
       if (!isClockCheckDue(execution, confirmer) && !isPassing) continue
       if (!isYieldDue(execution, confirmer)) continue
       yield* yieldSlice(execution, confirmer)
-      view.cache.beginLookups()
     }
   } finally {
     if (scan !== undefined) view.closeReader(scan)
@@ -87,10 +84,8 @@ export function* confirmByScan(
 }
 
 /**
- * Offers a cached document to the confirmer; false if it is not cached. Copy plans need no check here: apart from
- * functions in the filter, after which the confirmer checks them, no code of the caller runs between two yields to the
- * event loop.
- * REQUIRES: beginLookups() since the last yield to the event loop
+ * Offers a cached document to the confirmer; false if it is not cached. Apart from functions in the filter, which the
+ * confirmer knows, no code of the caller runs between two yields to the event loop.
  */
 export function offerCached(
   view: Scanning['view'],

@@ -67,7 +67,6 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
   const { view } = execution
   const { count } = candidates
   if (!view.canReadSync) return yield* confirmInRuns(execution, confirmer, candidates)
-  view.cache.beginLookups()
   for (let i = 0; i < count && !confirmer.isDone; i++) {
     const ordinal = candidates.ordinal(i)
     const isCertain = candidates.isCertain(i)
@@ -76,7 +75,6 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
     }
     if (!isClockCheckDue(execution, confirmer) || !isYieldDue(execution, confirmer)) continue
     yield* yieldSlice(execution, confirmer)
-    view.cache.beginLookups()
   }
 }
 

@@ -3,13 +3,14 @@ import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { ByteTest } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
-import { copyByPlan, copyPlans } from '../documents/copy-plan.ts'
+import { copyPlans } from '../documents/copy-plan.ts'
 import type { CachedDocument, DocumentCache } from '../documents/document-cache.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { DocumentScan, RecordPlace } from './document-scan.ts'
 import type { FieldsRead } from './fields-read.ts'
 import type { Meter } from './meter.ts'
 import type { ReadView } from './read-view.ts'
+import { resumptions } from './steps.ts'
 
 /** A matching document, with what an update needs to replace it. */
 export interface Match {
@@ -163,17 +164,21 @@ export class Confirmer {
   }
 
   /** Like offer(), for a cached document, which is copied if it matches. */
-  offerCached(ordinal: number, kept: CachedDocument, isCertain: boolean, records: RecordSource): void {
+  offerCached(
+    ordinal: number,
+    kept: CachedDocument,
+    isCertain: boolean,
+    view: Pick<ReadView, 'cache' | 'record'>
+  ): void {
     this.#meter.documentsFetched++
-    const { document, plan } = kept
     if (!isCertain) {
-      if (!this.#test(document)) return
+      if (!this.#test(kept.document)) return
       this.#hasCallback ??= this.#filter.hasCallback
-      // The function may have changed Object.prototype since the lookup.
+      // The function may have changed Object.prototype.
       if (this.#hasCallback) copyPlans.check()
     }
-    const copy = this.#isCounting ? document : copyByPlan(document, plan)
-    this.#push(new LaterRead(ordinal, copy, kept.characters, records))
+    const copy = this.#isCounting ? kept.document : view.cache.copy(kept, resumptions)
+    this.#push(new LaterRead(ordinal, copy, kept.characters, view))
   }
 
   /** False if the bytes of a record show that it does not match: most such records are never decoded. */

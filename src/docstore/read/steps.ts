@@ -10,6 +10,12 @@ export type Steps<T> = Generator<T | Promise<unknown>, void, unknown>
 /** Part of a Steps generator: may have to wait, and returns T in the end. */
 export type Waiting<T> = Generator<Promise<unknown>, T, unknown>
 
+/**
+ * How often work was begun or resumed. While it stays the same, nothing has run but steps, and what they call: no other
+ * code of the caller.
+ */
+export let resumptions = 0
+
 /** Inside a Steps generator: returns the value, after waiting for it if it is a promise. */
 export function* wait<T>(value: T | Promise<T>): Generator<Promise<unknown>, T, unknown> {
   // The driver below resumes the generator with the promise's value.
@@ -18,6 +24,7 @@ export function* wait<T>(value: T | Promise<T>): Generator<Promise<unknown>, T, 
 
 /** Runs until the next result; undefined at the end. Returns a promise only if the work had to wait. */
 export function advance<T>(steps: Steps<T>): T | undefined | Promise<T | undefined> {
+  resumptions++
   const step = steps.next()
   if (step.done) return undefined
   return step.value instanceof Promise ? advanceAsync(steps, step.value) : step.value
@@ -25,6 +32,7 @@ export function advance<T>(steps: Steps<T>): T | undefined | Promise<T | undefin
 
 /** Runs to the end, and returns the result. */
 export async function finish<T>(work: Waiting<T>): Promise<T> {
+  resumptions++
   let step = work.next()
   while (step.done !== true) step = await settle(work, step.value)
   return step.value
@@ -55,8 +63,10 @@ async function settle<T, R>(steps: Generator<T, R, unknown>, waiting: Promise<un
   try {
     value = await waiting
   } catch (error) {
+    resumptions++
     return steps.throw(error)
   }
+  resumptions++
   return steps.next(value)
 }
 

@@ -32,11 +32,12 @@ export const kept = [
   ),
   mutant(
     'kept documents are copied by constructors although Object.prototype has changed',
-    edit(
-      'docstore/documents/document-cache',
-      'if (!this.#arePlansChecked) this.#checkPlans()',
-      'this.#arePlansChecked = true'
-    ),
+    edit('docstore/documents/document-cache', 'if (stretch !== this.#checkedIn) {', 'if (this.#checkedIn < 0) {'),
+    'docstore/kept-scan'
+  ),
+  mutant(
+    'what a caller does between two slices counts as done by the read',
+    edit('docstore/read/steps', 'Promise<T | undefined> {\n  resumptions++', 'Promise<T | undefined> {'),
     'docstore/kept-scan'
   ),
   mutant(
