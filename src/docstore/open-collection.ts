@@ -91,14 +91,18 @@ export class OpenCollection {
     return new OpenCollection(feed, store, index, declared, state, background)
   }
 
-  /** Captures the current committed state. The caller closes the view. */
-  capture(): ReadView {
+  /**
+   * Captures the current committed state. The caller closes the view.
+   * @param fillsCache false if the documents that are read are about to be replaced or deleted
+   */
+  capture(fillsCache = true): ReadView {
     const view = new ReadView(
       this.store,
       this.snapshots.acquire(),
       this.index.capture(this.committer.limit),
       this.committer.state.documentBytes,
-      this.#forgetView
+      this.#forgetView,
+      fillsCache
     )
     this.#views.add(view)
     return view

@@ -1,8 +1,11 @@
 /** The cache of decoded documents changes nothing but the time that reads take. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { Collections } from '../../src/docstore/collections.ts'
+import { Database } from '../../src/docstore/database.ts'
 import { DocumentCache } from '../../src/docstore/documents/document-cache.ts'
 import { DocumentCacheBudget } from '../../src/docstore/documents/document-cache-budget.ts'
+import type { OpenCollection } from '../../src/docstore/open-collection.ts'
 import { Confirmer } from '../../src/docstore/read/confirmer.ts'
 import { Meter } from '../../src/docstore/read/meter.ts'
 import { open } from '../../src/index.ts'
@@ -226,6 +229,24 @@ test('a function in a filter may change Object.prototype without affecting docum
   } finally {
     delete (Object.prototype as Document).late
   }
+})
+
+test('documents that are read to be replaced or deleted are not cached', async () => {
+  const collections = await Collections.open(scratchPath(), {})
+  await using db = new Database(collections)
+  await db.insertMany(Array.from({ length: 300 }, (_, n) => document(n)))
+  const { store } = (await collections.openForRead('default')) as OpenCollection
+  const request = async (): Promise<void> => {
+    for (let n = 0; n < 300; n++) await db.get(n)
+  }
+  await request()
+  for (let n = 0; n < 100; n++) await db.updateOne({ _id: n }, { $set: { seen: true } })
+  await db.updateMany({ _id: { $gte: 100, $lt: 200 } }, { $set: { seen: true } })
+  await db.findOneAndReplace({ _id: 200 }, { text: 'another' })
+  await db.deleteMany({ _id: { $gt: 200, $lt: 250 } })
+  assert.is(store.cache.documents, 0)
+  await request()
+  assert.is(store.cache.documents, 50, 'those that are as they were')
 })
 
 test('reads match the store after updates, deletions and drops, also through an older cursor', async () => {

@@ -21,7 +21,7 @@ export interface OrdinalRange {
 
 /** What a scan needs of a read. */
 export interface Scanning extends Pick<Execution, 'control' | 'fields'> {
-  readonly view: Pick<ReadView, 'scan' | 'closeReader' | 'cache' | 'assertOpen' | 'record'>
+  readonly view: Pick<ReadView, 'scan' | 'closeReader' | 'cache' | 'cacheToFill' | 'assertOpen' | 'record'>
 }
 
 /** Decodes a record only if its bytes may match. */

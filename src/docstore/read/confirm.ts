@@ -71,7 +71,7 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
     const ordinal = candidates.ordinal(i)
     const isCertain = candidates.isCertain(i)
     if (!offerCached(view, confirmer, ordinal, isCertain)) {
-      confirmer.offer(ordinal, view.record(ordinal), isCertain, view.cache)
+      confirmer.offer(ordinal, view.record(ordinal), isCertain, view.cacheToFill)
     }
     if (!isClockCheckDue(execution, confirmer) || !isYieldDue(execution, confirmer)) continue
     yield* yieldSlice(execution, confirmer)

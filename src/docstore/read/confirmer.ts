@@ -141,7 +141,7 @@ export class Confirmer {
   offerScanned(
     scan: DocumentScan,
     isCertain: boolean,
-    view: Pick<ReadView, 'cache' | 'record'>,
+    view: Pick<ReadView, 'cacheToFill' | 'record'>,
     fields: FieldsRead
   ): void {
     const { ordinal } = scan
@@ -150,11 +150,11 @@ export class Confirmer {
     const part = reader?.decode(scan.bytes, scan.start, scan.end)
     const isFalse = part !== undefined && !isCertain && !this.#test(part)
     if (part === undefined || (picker === undefined && !isFalse)) {
-      this.offer(ordinal, scan.text(), isCertain || part !== undefined, view.cache)
+      this.offer(ordinal, scan.text(), isCertain || part !== undefined, view.cacheToFill)
       return
     }
     this.#meter.documentsFetched++
-    view.cache.offer(ordinal, () => decodeRecord(scan.text()), scan.end - scan.start)
+    view.cacheToFill?.offer(ordinal, () => decodeRecord(scan.text()), scan.end - scan.start)
     if (!isFalse) this.#push(new PartRead(ordinal, part, reader!.characters, view))
   }
 

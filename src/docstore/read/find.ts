@@ -121,11 +121,12 @@ export function beginFind(
   find: CompiledFind,
   control: Control,
   meter: Meter,
-  used?: PathsUsed
+  used?: PathsUsed,
+  fillsCache = true
 ): Execution {
   // May throw, so call it before capturing the view.
   const declared = declaredRead(collection, find)
-  return executionOver(collection.capture(), declared, find, control, meter, used)
+  return executionOver(collection.capture(fillsCache), declared, find, control, meter, used)
 }
 
 /** Runs a read that returns a single result rather than documents, from capturing its view to closing it. */

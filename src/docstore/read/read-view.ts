@@ -23,17 +23,22 @@ export class ReadView {
   readonly #options: TextReadOptions
   readonly #documentBytes: number
   readonly #onClose: (view: ReadView) => void
+  readonly #fillsCache: boolean
   /** Open readers. Whoever abandons a range in the middle only closes the view. */
   #readers: Set<Reader> | undefined
   #isOpen = true
 
-  /** @param documentBytes approximate size of all documents */
+  /**
+   * @param documentBytes approximate size of all documents
+   * @param fillsCache false if the documents that are read are about to be replaced or deleted
+   */
   constructor(
     store: CollectionStore,
     snapshot: SharedSnapshot,
     index: IndexView,
     documentBytes: number,
-    onClose: (view: ReadView) => void
+    onClose: (view: ReadView) => void,
+    fillsCache: boolean
   ) {
     this.limit = index.limit
     this.index = store.pruned(index, snapshot.options.snapshot)
@@ -42,6 +47,7 @@ export class ReadView {
     this.#options = snapshot.options
     this.#documentBytes = documentBytes
     this.#onClose = onClose
+    this.#fillsCache = fillsCache
   }
 
   /** Tables with documents of the collection, and how many the last evaluation ruled out. */
@@ -63,9 +69,14 @@ export class ReadView {
     return this.#store.canScan
   }
 
-  /** Decoded documents; whoever decodes one offers it to the cache. */
+  /** Decoded documents. */
   get cache(): DocumentCache {
     return this.#store.cache
+  }
+
+  /** Where to offer documents that were decoded; undefined if they are about to be replaced or deleted. */
+  get cacheToFill(): DocumentCache | undefined {
+    return this.#fillsCache ? this.#store.cache : undefined
   }
 
   /** REQUIRES: canReadSync. */

@@ -53,7 +53,7 @@ export async function forEachMatch(
 ): Promise<void> {
   control.beginSlice()
   control.check()
-  const execution = beginFind(collection, find, control, new Meter())
+  const execution = beginFind(collection, find, control, new Meter(), undefined, false)
   const matches = matchesOf(execution, find)
   let remaining = find.limit
   try {

@@ -41,6 +41,11 @@ export const kept = [
     'docstore/kept-scan'
   ),
   mutant(
+    'documents that are about to be replaced are cached',
+    edit('docstore/write/batches', 'new Meter(), undefined, false)', 'new Meter(), undefined, true)'),
+    'docstore/document-cache'
+  ),
+  mutant(
     'a closed collection keeps its room',
     edit('docstore/documents/document-cache-budget', 'this.#usedBytes -= bytes', 'this.#usedBytes -= 0'),
     'docstore/document-cache'

@@ -47,6 +47,7 @@ export class PartScan {
 /** What a scan reads in place of a collection's read view. */
 class PartView {
   readonly cache = new DocumentCache(new DocumentCacheBudget(0))
+  readonly cacheToFill = undefined
   readonly #view: ThreadView
   readonly #docs: Area
 
