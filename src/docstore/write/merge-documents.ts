@@ -79,7 +79,7 @@ class MergeRun {
     const run = this.#runFrom(documents, first)
     const find = this.#findOf(run)
     // Matches are read through the execution's view, for the last time when they are replaced.
-    const execution = find && beginFind(this.#collection, find, this.#control, new Meter())
+    const execution = find && beginFind(this.#collection, find, this.#control, new Meter(), undefined, false)
     let taken = 0
     let sliceStart = performance.now()
     try {
