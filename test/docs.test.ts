@@ -1,6 +1,6 @@
 /** Everything that the docs name exists: links, files, scripts, commands with their options, methods. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -34,6 +34,11 @@ function anchors(markdown: string): ReadonlySet<string> {
   )
 }
 
+function filesIn(folder: string): string[] {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return paths.filter((path) => !path.startsWith('node_modules')).map((path) => basename(path))
+}
+
 /** Text between backticks, and the lines of code blocks. */
 function code(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```.*\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n'))
@@ -65,6 +70,16 @@ test('files and tests named in the docs exist', () => {
         ['', '.ts', '.test.ts'].some((end) => existsSync(join(root, folder, `${path}${end}`)))
       )
       assert.ok(found, `${file} names ${path}`)
+    }
+  }
+})
+
+test('files that the docs name without their folder exist', () => {
+  const folders = ['src', 'test', 'bench', 'examples', 'scripts']
+  const names = new Set(folders.flatMap((folder) => filesIn(join(root, folder))).concat(readdirSync(root)))
+  for (const [file, text] of texts) {
+    for (const span of code(text)) {
+      if (/^[\w-]+(\.test)?\.(ts|mjs)$/.test(span)) assert.ok(names.has(span), `${file} names ${span}`)
     }
   }
 })
