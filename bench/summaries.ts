@@ -142,6 +142,11 @@ const questions: readonly Question[] = [
     ask: (db, hint) => pathsOf(db, { 'user.verified': true, place: { $type: 'object' } }, hint)
   },
   {
+    title: 'which hashtags, in arrays',
+    ask: async (db, hint) => (await db.distinct('entities.hashtags.text', {}, hint)).map((value) => [value]),
+    sql: `SELECT DISTINCT json_extract(value, '$.text') FROM tweets, json_each(doc, '$.entities.hashtags')`
+  },
+  {
     title: 'tweets of each hour',
     ask: (db, hint) => groups(db, [{ $group: { _id: { $substr: ['$created_at', 0, 13] }, n: { $sum: 1 } } }], hint),
     sql: `SELECT substr(${created}, 1, 13), count(*) FROM tweets GROUP BY 1`

@@ -44,16 +44,21 @@ function isByDocument({ kind }: Stage): boolean {
 /** Takes the documents of a part through such stages. */
 export class DividedStages {
   readonly #stages: readonly Stage[]
+  readonly #project: ((document: Document) => Document) | undefined
   readonly #collector: PartialCollector
 
-  /** @param stages up to the collector */
-  constructor(stages: readonly Stage[]) {
+  /**
+   * @param stages up to the collector
+   * @param project what they get of a document; undefined for all of it
+   */
+  constructor(stages: readonly Stage[], project: ((document: Document) => Document) | undefined) {
     this.#stages = stages.slice(0, -1)
+    this.#project = project
     this.#collector = beginOf(stages.at(-1)) as PartialCollector
   }
 
   add(document: Document): void {
-    this.#addTo(0, document)
+    this.#addTo(0, this.#project === undefined ? document : this.#project(document))
   }
 
   partial(): unknown {

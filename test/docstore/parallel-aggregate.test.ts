@@ -1,11 +1,18 @@
-/** Pipelines that threads help with return what this thread alone would return. */
+/** Pipelines and distinct values that threads help with are what this thread alone would return. */
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { Worker } from 'node:worker_threads'
 import { BSONRegExp, Decimal128, Double, Long, ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type AggregateOptions, type AggregationPipeline, type Database, type Document, open } from '../../src/index.ts'
+import {
+  type AggregateOptions,
+  type AggregationPipeline,
+  type Database,
+  type Document,
+  open,
+  type ReadOptions
+} from '../../src/index.ts'
 import { adversarial, documents, testSeed } from '../support/arbitraries.ts'
 import { scratchPath } from './scratch.ts'
 import { askableFilters } from './value-cases.ts'
@@ -231,6 +238,31 @@ test('explain() counts what every stage yields', async () => {
   )
   assert.equal(a!.stages, b!.stages)
 })
+
+const english = { collation: { locale: 'en', strength: 2 } } as const
+
+const distinct: Readonly<Record<string, readonly [path: string, filter?: Document, options?: ReadOptions]>> = {
+  'elements of arrays': ['tags.text'],
+  'elements of arrays of some': ['tags.text', { n: { $gt: 100 }, half: { $mod: [3, 0] } }],
+  'positions in arrays': ['tags.1.text'],
+  'numbers that are equal': ['number', {}, { hint: 'scan' }],
+  'strings with a collation': ['tags.text', { owner: { $ne: ids[3] } }, english],
+  'objects and all that documents may hold': ['kind', {}, { hint: 'scan' }],
+  'instances of classes': ['owner', { $expr: { $gt: ['$n', '$$least'] } }, { let: { least: 5 } }]
+}
+
+for (const [name, [path, filter = {}, options = {}]] of Object.entries(distinct)) {
+  test(`threads find distinct ${name}`, async () => {
+    const before = decided
+    const expected = await alone.distinct(path, filter, options)
+    for (let attempt = 0; attempt < 30 && decided === before; attempt++) {
+      const found = await helped.distinct(path, filter, options)
+      assert.ok(isDeepStrictEqual(found, expected), inspect({ found, expected }, { maxArrayLength: 9 }))
+    }
+    assert.ok(expected.length > 7)
+    assert.ok(decided > before, 'threads helped')
+  })
+}
 
 test('a pipeline sees the state at its beginning', async () => {
   const pipeline = [{ $group: { _id: '$owner', n: { $sum: '$half' } } }]

@@ -7,6 +7,7 @@ import type { Document } from '../../model/types.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { Control } from '../read/control.ts'
+import { collectTask } from '../read/parallel/portable-read.ts'
 import type { CursorRun } from '../read/sliced-cursor.ts'
 import { advance, end, wait } from '../read/steps.ts'
 import type { AggregateOptions, CompiledAggregation } from './options.ts'
@@ -134,6 +135,9 @@ export class AggregationRun implements CursorRun {
   }
 }
 
+/** Each part has groups of its own. */
+const maxGroups = 1 / 16
+
 /** Lets threads that help the read take their parts of it through the first stages, if these can be divided. */
 function divided(
   { divisible, stages }: Pipeline,
@@ -145,10 +149,10 @@ function divided(
   const collector = stage.begin() as PartialCollector
   const until = stages.slice(0, divisible.collector + 1)
   const collected = {
-    pipeline: divisible.pipeline,
-    project: read.find.project,
-    begin: () => new DividedStages(until),
-    collector
+    task: () => collectTask(divisible.pipeline),
+    begin: () => new DividedStages(until, read.find.project),
+    collector,
+    maxResults: maxGroups
   }
   const execution = { ...read.execution, parallel: { ...read.execution.parallel, collected } }
   return {

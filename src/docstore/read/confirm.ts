@@ -28,18 +28,14 @@ export function confirm(
   candidates: Candidates,
   range: OrdinalRange
 ): Steps<Match[]> {
-  return isDense(execution, candidates, range)
+  return isDense(execution, candidates.count, range)
     ? confirmDense(execution, confirmer, candidates, range)
     : confirmByKey(execution, confirmer, candidates)
 }
 
 /** Whether reading the range is faster than reading the candidates by key. */
-export function isDense(
-  { view }: Pick<Execution, 'view'>,
-  candidates: Candidates,
-  { from, to }: OrdinalRange
-): boolean {
-  return candidates.count >= (to - from) * (view.canScan ? denseFraction.scanned : denseFraction.iterated)
+export function isDense({ view }: Pick<Execution, 'view'>, candidates: number, { from, to }: OrdinalRange): boolean {
+  return candidates >= (to - from) * (view.canScan ? denseFraction.scanned : denseFraction.iterated)
 }
 
 /** A few candidates are read by key: as long as they are all it takes, by what is known of those before. */

@@ -21,6 +21,7 @@ export class DistinctValues {
   readonly #buckets = new Map<string, unknown[]>()
   /** Canonical forms that stand for a single value, which was found. */
   readonly #found = new Set<string>()
+  #size = 0
 
   /** @param order of strings */
   constructor(components: readonly string[], order?: StringOrder) {
@@ -28,8 +29,19 @@ export class DistinctValues {
     this.#order = order
   }
 
-  add(document: Document): void {
-    this.#walk(document, 0)
+  /** Number of values found. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds a document's values. @param onNew called with those not found before */
+  add(document: Document, onNew?: (value: unknown) => void): void {
+    this.#walk(document, 0, onNew)
+  }
+
+  /** Adds values found by another. */
+  merge(values: readonly unknown[]): void {
+    for (const value of values) this.#note(value)
   }
 
   /** Whether the value was found. REQUIRES: it is exact */
@@ -45,34 +57,46 @@ export class DistinctValues {
     return values.filter((value, i) => i === 0 || compareValues(values[i - 1], value, order) !== 0)
   }
 
-  #walk(value: unknown, at: number): void {
+  #walk(value: unknown, at: number, onNew: ((value: unknown) => void) | undefined): void {
     if (at === this.#components.length) {
-      if (Array.isArray(value)) for (const element of value) this.#note(element)
-      else this.#note(value)
+      if (Array.isArray(value)) for (const element of value) this.#note(element, onNew)
+      else this.#note(value, onNew)
       return
     }
     const component = this.#components[at] as string
     if (isPlainObject(value)) {
-      if (Object.hasOwn(value, component)) this.#walk(value[component], at + 1)
+      if (Object.hasOwn(value, component)) this.#walk(value[component], at + 1, onNew)
       return
     }
     if (!Array.isArray(value)) return
     if (isDigits(component)) {
       // Unlike in a filter, digits are always a position here, never a key of the elements.
       const element = childOf(value, component)
-      if (element !== undefined) this.#walk(element, at + 1)
+      if (element !== undefined) this.#walk(element, at + 1, onNew)
       return
     }
-    for (const element of value) if (isPlainObject(element)) this.#walk(element, at)
+    for (const element of value) if (isPlainObject(element)) this.#walk(element, at, onNew)
   }
 
-  #note(value: unknown): void {
+  #note(value: unknown, onNew?: (value: unknown) => void): void {
     const scalar = toScalar(value)
     const form = scalar === undefined ? compoundForm(value) : formOf(scalar)
     if (scalar?.exact === true) this.#found.add(form)
     const bucket = this.#buckets.get(form)
     if (bucket === undefined) this.#buckets.set(form, [value])
-    else if (!bucket.some((other) => equalValues(other, value))) bucket.push(value)
+    else if (bucket.some((other) => equalValues(other, value))) return
+    else bucket.push(value)
+    this.#size++
+    onNew?.(value)
+  }
+}
+
+/** Returns what collects the values that documents of a part add to those found before. */
+export function newValues(values: DistinctValues): { add(document: Document): void; partial(): readonly unknown[] } {
+  const found: unknown[] = []
+  return {
+    add: (document) => values.add(document, (value) => found.push(value)),
+    partial: () => found
   }
 }
 

@@ -6,14 +6,30 @@ import type { PairExpression, ValuePair } from '../../model/pairs.ts'
 import type { ValueBounds } from '../../query/value-bounds.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ReadOptions } from '../options.ts'
+import { isDense } from './confirm.ts'
 import type { Match } from './confirmer.ts'
-import { DistinctValues, distinctPath } from './distinct-values.ts'
+import { DistinctValues, distinctPath, newValues } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
-import { compileAndOpen, compileFind, matchesOf, readToEnd, resultWithoutCollection } from './find.ts'
-import { evaluateOn, forEachSegment, readAll } from './segment-reads.ts'
+import {
+  type CompiledFind,
+  compileAndOpen,
+  compileFind,
+  matchesOf,
+  readToEnd,
+  resultWithoutCollection
+} from './find.ts'
+import { distinctTask } from './parallel/portable-read.ts'
+import { evaluateOn, forEachSegment, rangeOf, readAll } from './segment-reads.ts'
 import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting } from './steps.ts'
 import { boundsOfValues, evaluateCounts, knownValues, readFirst } from './value-reads.ts'
+
+/** So few documents of a segment are read without threads. */
+const minLeft = 4096
+/** What threads read are all documents with any value: with values that the index knows, fewer have to be read. */
+const maxLeft = 3 / 4
+/** Values found per document up to which threads are worth it. Each tells a value only once. */
+const maxNew = 1 / 4
 
 /** @throws PetalError BadValue for an invalid path, and as find() */
 export async function findDistinct(
@@ -26,16 +42,38 @@ export async function findDistinct(
   const [find, collection] = await compileAndOpen(readable, () => compileFind(filter, options))
   const values = new DistinctValues(components, find.order)
   if (collection === undefined) return resultWithoutCollection(find, [])
-  const read = (execution: Execution): Waiting<void> => {
+  const read = function* (execution: Execution): Waiting<void> {
     // Segments compare values by code point.
     const bounds = find.order === undefined ? boundsOfValues(execution, find, components) : undefined
-    if (bounds !== undefined) return readOthers(execution, { bounds, values, filter: find.filter.bounds })
-    return forEachStep(matchesOf(execution, find), (slice) => {
-      for (const { document } of slice) values.add(document)
-    })
+    if (bounds === undefined) return yield* readMatches(execution, find, components, values)
+    const query = { filter: find.filter.bounds, bounds, values }
+    if (yield* readOthers(execution, query)) return
+    const plan = { kind: 'index', bounds: bounds.others(query.filter, []), reverse: false } as const
+    yield* readMatches({ ...execution, plan }, find, components, values)
   }
   await readToEnd(collection, find, options, read, new Set([components.join('.')]))
   return values.toArray()
+}
+
+/** Reads all matches, with the help of threads. */
+function readMatches(
+  execution: Execution,
+  find: CompiledFind,
+  components: readonly string[],
+  values: DistinctValues
+): Waiting<void> {
+  const parallel = execution.parallel && {
+    ...execution.parallel,
+    collected: {
+      task: () => distinctTask(find.filter, components),
+      begin: () => newValues(new DistinctValues(components, find.order)),
+      collector: values,
+      maxResults: maxNew
+    }
+  }
+  return forEachStep(matchesOf({ ...execution, parallel }, find), (slice) => {
+    for (const { document } of slice) values.add(document)
+  })
 }
 
 interface DistinctQuery {
@@ -44,14 +82,27 @@ interface DistinctQuery {
   readonly values: DistinctValues
 }
 
-/** For each segment, reads the documents that may have values not found yet. */
-function readOthers(execution: Execution, query: DistinctQuery): Waiting<void> {
+/**
+ * For each segment, reads the documents that may have values not found yet. Returns false if that leaves most of the
+ * work, as the first large segment shows, which threads could help with: then the remaining segments are not read.
+ */
+function* readOthers(execution: Execution, query: DistinctQuery): Waiting<boolean> {
   const { filter, bounds, values } = query
-  return forEachSegment(execution, filter, function* (segment, matches) {
+  let isDecided = execution.parallel === undefined
+  let isForThreads = false
+  yield* forEachSegment(execution, filter, function* (segment, matches) {
+    if (isForThreads) return
     const found = yield* findKnownValues(execution, segment, matches, query)
     const left = yield* evaluateOn(execution, segment, found.length === 0 ? filter : bounds.others(filter, found))
+    if (!isDecided && left.upperCount >= minLeft) {
+      isDecided = true
+      const any = yield* evaluateOn(execution, segment, bounds.others(filter, []), 0)
+      isForThreads = left.upperCount > maxLeft * any.upperCount && isDense(execution, any.upperCount, rangeOf(any))
+      if (isForThreads) return
+    }
     yield* readAll(execution, left, ({ document }) => values.add(document))
   })
+  return !isForThreads
 }
 
 /**

@@ -3,6 +3,7 @@ import type { PairExpression } from '../../model/pairs.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import { allCandidates, type Candidates } from './candidates.ts'
 import { confirm } from './confirm.ts'
+import type { OrdinalRange } from './confirm-by-scan.ts'
 import { Confirmer, type Match } from './confirmer.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import { forEachStep, type Waiting, wait } from './steps.ts'
@@ -53,14 +54,18 @@ export function* readAll(
 export function* readSome(
   execution: Execution,
   candidates: Candidates,
-  { firstOrdinal, endOrdinal }: SegmentCandidates,
+  segment: SegmentCandidates,
   visit: (match: Match) => void
 ): Waiting<void> {
   const confirmer = new Confirmer(execution.filter, execution.meter, Number.POSITIVE_INFINITY)
-  const range = { from: firstOrdinal, to: endOrdinal, reverse: false }
   const visitAll = (slice: readonly Match[]): void => {
     for (const match of slice) visit(match)
   }
-  yield* forEachStep(confirm(execution, confirmer, candidates, range), visitAll)
+  yield* forEachStep(confirm(execution, confirmer, candidates, rangeOf(segment)), visitAll)
   visitAll(confirmer.take())
+}
+
+/** The ordinals that its candidates lie in. */
+export function rangeOf({ firstOrdinal, endOrdinal }: SegmentCandidates, reverse = false): OrdinalRange {
+  return { from: firstOrdinal, to: endOrdinal, reverse }
 }

@@ -68,5 +68,15 @@ export const helpers = [
       'if (decided === undefined) return'
     ),
     scan
+  ),
+  mutant(
+    'distinct values that other threads have found are lost',
+    edit('docstore/read/distinct-values', 'for (const value of values) this.#note(value)', ''),
+    aggregate
+  ),
+  mutant(
+    'distinct values of segments that are left to threads are not read',
+    edit('docstore/read/distinct', 'return !isForThreads', 'return true'),
+    aggregate
   )
 ]

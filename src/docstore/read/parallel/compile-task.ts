@@ -4,13 +4,14 @@ import { DividedStages } from '../../../aggregate/divide.ts'
 import type { Document } from '../../../model/types.ts'
 import { parseCollation } from '../../../query/collation.ts'
 import type { CompiledFilter } from '../../../query/filter.ts'
-import { compileSort } from '../../../query/sort.ts'
+import { compileSort, noSort } from '../../../query/sort.ts'
 import { compileRead } from '../../aggregate/sources.ts'
+import { DistinctValues, newValues } from '../distinct-values.ts'
 import { expressionsOf, FindExpressions } from '../expressions.ts'
 import { FieldsRead, usesNone } from '../fields-read.ts'
 import { collecting, type Decider, finding } from './decider.ts'
 import type { PortableRead, PortableTask } from './messages.ts'
-import { unpack } from './portable.ts'
+import { type Portable, unpack } from './portable.ts'
 
 interface CompiledTask {
   readonly filter: CompiledFilter
@@ -21,20 +22,40 @@ interface CompiledTask {
 type Task<Kind> = Extract<PortableTask, { readonly kind: Kind }>
 
 export function compileTask({ task, ...scope }: PortableRead): Promise<CompiledTask> {
-  return task.kind === 'find' ? compileFindTask(task, scope) : compileCollectTask(task, scope)
+  switch (task.kind) {
+    case 'find':
+      return compileFindTask(task, scope)
+    case 'collect':
+      return compileCollectTask(task, scope)
+    case 'distinct':
+      return compileDistinctTask(task, scope)
+  }
 }
 
 type Scope = Omit<PortableRead, 'task'>
 
-async function compileFindTask(task: Task<'find'>, { collation, constants, now }: Scope): Promise<CompiledTask> {
-  const order = parseCollation(collation)
-  const expressions = new FindExpressions({ let: unpack(constants) as Document }, order, now)
-  const filter = expressions.filter(unpack(task.filter))
+async function compileFindTask(task: Task<'find'>, scope: Scope): Promise<CompiledTask> {
+  const filter = await compileFilter(task.filter, scope)
   const keys = task.first?.sort.map(({ path, direction }) => [path, direction])
-  const sort = compileSort(keys, order)
-  await expressions.prepare?.()
+  const sort = compileSort(keys, parseCollation(scope.collation))
   const begin = finding(task.first && { sort, wanted: task.first.wanted })
   return { filter, fields: new FieldsRead(filter, sort, usesNone), begin }
+}
+
+async function compileDistinctTask({ filter: source, path }: Task<'distinct'>, scope: Scope): Promise<CompiledTask> {
+  const filter = await compileFilter(source, scope)
+  const values = new DistinctValues(path, parseCollation(scope.collation))
+  const fields = new FieldsRead(filter, noSort, new Set([path.join('.')]))
+  // Parts come in order: what an earlier one had need not be told again.
+  return { filter, fields, begin: collecting(() => newValues(values)) }
+}
+
+async function compileFilter(source: Portable, { collation, constants, now }: Scope): Promise<CompiledFilter> {
+  const variables = { let: unpack(constants) as Document }
+  const expressions = new FindExpressions(variables, parseCollation(collation), now)
+  const filter = expressions.filter(unpack(source))
+  await expressions.prepare?.()
+  return filter
 }
 
 async function compileCollectTask(task: Task<'collect'>, { collation, constants, now }: Scope): Promise<CompiledTask> {
@@ -44,6 +65,6 @@ async function compileCollectTask(task: Task<'collect'>, { collation, constants,
   const { filter, sort, project } = compileRead(read, { ...(collation && { collation }) })
   if (expressions.needsLoading) await expressions.load()
   const until = stages.slice(0, divisible.collector + 1)
-  const begin = collecting(() => new DividedStages(until), project)
+  const begin = collecting(() => new DividedStages(until, project))
   return { filter, fields: new FieldsRead(filter, sort, read.used), begin }
 }

@@ -1,5 +1,4 @@
 /** Decides which candidates of a part match, and what becomes of them: in any thread. */
-import type { DividedStages } from '../../../aggregate/divide.ts'
 import type { Document } from '../../../model/types.ts'
 import type { CompiledFilter } from '../../../query/filter.ts'
 import { type CompiledSort, TopK } from '../../../query/sort.ts'
@@ -85,19 +84,20 @@ class Finding implements Gathering {
   }
 }
 
-/**
- * Returns what takes matches through stages.
- * @param project what the stages get of a document
- */
-export function collecting(
-  begin: () => DividedStages,
-  project: ((document: Document) => Document) | undefined
-): () => Gathering {
+/** Takes the documents of a part. */
+export interface PartCollector {
+  add(document: Document): void
+  /** Returns what it has made of them, as data. */
+  partial(): unknown
+}
+
+/** Returns what collects matches. @param begin begins with a part */
+export function collecting(begin: () => PartCollector): () => Gathering {
   return () => {
-    const stages = begin()
+    const collector = begin()
     return {
-      add: ({ document }) => stages.add(project === undefined ? document : project(document)),
-      result: () => ({ kind: 'collected', partial: stages.partial() })
+      add: ({ document }) => collector.add(document),
+      result: () => ({ kind: 'collected', partial: collector.partial() })
     }
   }
 }

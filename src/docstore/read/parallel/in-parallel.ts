@@ -163,7 +163,7 @@ export class InParallel {
 
 function deciderOf(execution: Execution, { first, collected }: Parallel): Decider {
   const { filter } = execution
-  if (collected !== undefined) return new Decider(execution, filter, collecting(collected.begin, collected.project))
+  if (collected !== undefined) return new Decider(execution, filter, collecting(collected.begin))
   const fields = new FieldsRead(filter, first?.sort ?? noSort, usesNone)
   return new Decider({ ...execution, fields }, filter, finding(first))
 }

@@ -23,6 +23,8 @@ export type PortableTask =
     }
   /** Takes the matches of the first stages through those that follow, up to a collector. */
   | { readonly kind: 'collect'; readonly pipeline: Portable }
+  /** Finds the distinct values of a path among the matches of the filter. */
+  | { readonly kind: 'distinct'; readonly filter: Portable; readonly path: readonly string[] }
 
 export interface ScanRequest {
   /** The collection's documents. */

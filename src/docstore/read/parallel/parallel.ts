@@ -1,16 +1,14 @@
 /** When a read gets the help of threads (docs/parallel-scans.md). */
-import type { DividedStages } from '../../../aggregate/divide.ts'
-import type { DivisibleStages, PartialCollector } from '../../../aggregate/stage.ts'
-import type { Document } from '../../../model/types.ts'
+import type { PartialCollector } from '../../../aggregate/stage.ts'
 import { isScanThreadFree } from '../../threads/scan-threads.ts'
 import type { Confirmer } from '../confirmer.ts'
 import type { Execution } from '../execution.ts'
 import { type Confirming, confirmPart } from './confirm-part.ts'
-import type { First } from './decider.ts'
+import type { First, PartCollector } from './decider.ts'
 import type { PortableRead, PortableTask } from './messages.ts'
 import { ParallelScan } from './parallel-scan.ts'
 import type { Part, Parts } from './parts.ts'
-import { collectTask, type Deciding, findTask, portableRead } from './portable-read.ts'
+import { type Deciding, findTask, portableRead } from './portable-read.ts'
 import { Stopwatch } from './stopwatch.ts'
 
 /** What threads need to know of a read. */
@@ -18,18 +16,19 @@ export interface Parallel {
   readonly deciding: Deciding
   /** The order of which only the first matches are wanted, if so. */
   readonly first: First | undefined
-  /** What a pipeline does with the matches, if that can be done to parts of them. */
+  /** What is done with the matches, if that can be done to parts of them. */
   readonly collected: Collected | undefined
 }
 
 export interface Collected {
-  readonly pipeline: DivisibleStages['pipeline']
-  /** What the stages get of a match; undefined for all. */
-  readonly project: ((document: Document) => Document) | undefined
+  /** What threads are asked to do; undefined if that cannot be described to them. */
+  readonly task: () => PortableTask | undefined
   /** Begins with a part. */
-  readonly begin: () => DividedStages
+  readonly begin: () => PartCollector
   /** Takes the matches that this thread finds, and the results of parts. */
-  readonly collector: PartialCollector
+  readonly collector: Pick<PartialCollector, 'size' | 'merge'>
+  /** With more results than this for each document, copying and merging those of parts takes longer than they save. */
+  readonly maxResults: number
 }
 
 /** Milliseconds that this thread works first, which show how many candidates match, and how long one takes. */
@@ -43,8 +42,6 @@ const minLeft = 200
 const maxShare = 1 / 32
 /** Each thread may return as many matches. */
 const maxFirst = 1000
-/** The fraction of documents that begin a group of their own, of which each part has its own, too. */
-const maxGroups = 1 / 16
 
 /** Confirms parts of a read in this thread, until threads begin to help because that saves time. */
 export class Beginning {
@@ -92,12 +89,12 @@ export class Beginning {
 
 /** Whether threads return much less than they read. */
 function isSelective({ first, collected }: Parallel, confirmer: Confirmer): boolean {
-  if (collected !== undefined) return collected.collector.size <= maxGroups * confirmer.examined
+  if (collected !== undefined) return collected.collector.size <= collected.maxResults * confirmer.examined
   return first === undefined ? confirmer.matchShare <= maxShare : first.wanted <= maxFirst
 }
 
 function taskOf({ deciding, first, collected }: Parallel): PortableTask | undefined {
-  return collected === undefined ? findTask(deciding.filter, first) : collectTask(collected.pipeline)
+  return collected === undefined ? findTask(deciding.filter, first) : collected.task()
 }
 
 /** Estimated from the last part. */

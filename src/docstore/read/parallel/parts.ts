@@ -5,6 +5,7 @@ import { isDense } from '../confirm.ts'
 import type { OrdinalRange } from '../confirm-by-scan.ts'
 import type { Execution } from '../execution.ts'
 import type { Plan } from '../planner.ts'
+import { rangeOf } from '../segment-reads.ts'
 
 /** A part at first, and the limits of its size. */
 const firstCandidates = 1024
@@ -81,10 +82,10 @@ export class Parts {
   /** The whole segment. */
   #partOf(segment: SegmentCandidates): Part {
     this.#execution.meter.countSegment(segment)
-    const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: this.#reverse }
+    const range = rangeOf(segment, this.#reverse)
     const candidates = this.#isCounting ? uncertainCandidates(segment) : allCandidates(segment, this.#reverse)
     const counted = this.#isCounting ? segment.lowerCount : 0
-    return { candidates, range, isDense: isDense(this.#execution, candidates, range), counted }
+    return { candidates, range, isDense: isDense(this.#execution, candidates.count, range), counted }
   }
 
   get #number(): number {

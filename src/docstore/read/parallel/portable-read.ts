@@ -19,7 +19,7 @@ export interface Deciding {
 }
 
 /**
- * @param task a filter, or a pipeline up to a collector
+ * @param task undefined if it cannot be described
  * @returns undefined for a read that calls functions of the caller, has many values or some that lose their class, or whose
  *   filter was not compiled from an object
  */
@@ -33,16 +33,25 @@ export function portableRead(
   return { task, collation, constants, now: expressions?.now ?? new Date() }
 }
 
-export function findTask({ source, hasCallback }: CompiledFilter, first: First | undefined): PortableTask | undefined {
-  const filter = source && !hasCallback ? copyOf(source) : undefined
-  if (filter === undefined) return undefined
-  return { kind: 'find', filter, first: first && { sort: first.sort.keys, wanted: first.wanted } }
+export function findTask(find: CompiledFilter, first: First | undefined): PortableTask | undefined {
+  const filter = copyOfFilter(find)
+  return filter && { kind: 'find', filter, first: first && { sort: first.sort.keys, wanted: first.wanted } }
+}
+
+/** @param path its components */
+export function distinctTask(find: CompiledFilter, path: readonly string[]): PortableTask | undefined {
+  const filter = copyOfFilter(find)
+  return filter && { kind: 'distinct', filter, path }
 }
 
 /** @param pipeline as DivisibleStages has it */
 export function collectTask(pipeline: readonly object[]): PortableTask | undefined {
   const stages = copyOf(pipeline)
   return stages && { kind: 'collect', pipeline: stages }
+}
+
+function copyOfFilter({ source, hasCallback }: CompiledFilter): Portable | undefined {
+  return source && !hasCallback ? copyOf(source) : undefined
 }
 
 function copyOf(value: unknown): Portable | undefined {
