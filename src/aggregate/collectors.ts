@@ -41,10 +41,6 @@ export class Sorter implements PartialCollector {
   }
 
   *results(): Iterable<Document | undefined> {
-    if (this.#sorter instanceof TopK) {
-      yield* this.#sorter.toArray()
-      return
-    }
     const steps = this.#sorter.steps()
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done === true) {

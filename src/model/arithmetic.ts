@@ -63,7 +63,12 @@ function compute(
   b: PlainNumber,
   beyond: (result: bigint) => number = refuse
 ): PlainNumber {
-  if (typeof a === 'number' && typeof b === 'number') return arithmetic.doubles(a, b)
+  if (typeof a === 'number' && typeof b === 'number') {
+    const result = arithmetic.doubles(a, b)
+    // A product of 32-bit integers that a double does not hold exactly is a 64-bit integer.
+    const isRounded = Number.isInteger(result) && !Number.isSafeInteger(result) && isInt32(a) && isInt32(b)
+    return isRounded ? arithmetic.integers(BigInt(a), BigInt(b)) : result
+  }
   if (a instanceof Decimal128 || b instanceof Decimal128) return computeDecimal(arithmetic, a, b)
   if (!isInteger(a) || !isInteger(b)) return arithmetic.doubles(Number(a), Number(b))
   const result = arithmetic.integers(BigInt(a), BigInt(b))
@@ -84,6 +89,10 @@ function multiplyDoubles(a: number, b: number): number {
 
 function subtractDecimals(a: Decimal, { coefficient, exponent }: Decimal): Decimal {
   return addDecimals(a, { coefficient: -coefficient, exponent })
+}
+
+function isInt32(value: number): boolean {
+  return (value | 0) === value
 }
 
 /** A double beyond 2^53 does not count as an integer: it stands for all numbers that round to it. */

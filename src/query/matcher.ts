@@ -2,8 +2,10 @@
  * Compiles the normal form to a closure that decides whether a document matches. It has the last word on every query.
  */
 import { cloneDocument } from '../model/clone.ts'
+import type { PetalError } from '../model/errors.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import type { Condition, Filter, Formula, Predicate, Test } from './ast.ts'
+import { filterError } from './errors.ts'
 import { type LeafArrays, someValue, type ValueTest } from './path-values.ts'
 import {
   collated,
@@ -19,6 +21,17 @@ import {
 } from './predicates.ts'
 
 type Decision<Subject> = (subject: Subject) => boolean
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+/** A promise would pass for every document: a deletion would delete all. */
+function isAsync(promise: PromiseLike<unknown>): PetalError {
+  // Nobody else would handle its rejection.
+  promise.then(undefined, () => undefined)
+  return filterError('BadValue', { operator: '$where', path: '' }, 'must not return a promise: it cannot be waited for')
+}
 
 export function compileMatcher(filter: Filter): Decision<Document> {
   return compileFormula(filter, compileCondition)
@@ -81,7 +94,9 @@ function compileCondition(condition: Condition): Decision<Document> {
       // A function may change its argument.
       return (document) => {
         const copy = cloneDocument(document)
-        return Boolean(test.call(copy, copy))
+        const passes = test.call(copy, copy)
+        if (isThenable(passes)) throw isAsync(passes)
+        return Boolean(passes)
       }
     }
     case 'expression': {

@@ -13,6 +13,7 @@ import type { BitsOperator, NumericKind, Predicate, RangeOperator, TypeTest } fr
 import type { ValueTest } from './path-values.ts'
 import type { Pattern } from './pattern.ts'
 import { ValueSet } from './value-set.ts'
+import { oneInOrder } from './values-in-order.ts'
 
 export function equalTo(expected: unknown): ValueTest {
   switch (typeof expected) {
@@ -81,19 +82,6 @@ export function collated({ operator, values, order }: Extract<Predicate, { kind:
   const [first] = values
   if (operator !== '$in') return inRange(operator, first, order)
   return values.length === 1 ? (value) => equalValues(value, first, order) : oneInOrder(values, order)
-}
-
-function oneInOrder(values: readonly unknown[], order: StringOrder): ValueTest {
-  const sorted = [...values].sort((a, b) => compareValues(a, b, order))
-  return (value) => {
-    let low = 0
-    for (let high = sorted.length; low < high; ) {
-      const middle = (low + high) >>> 1
-      if (compareValues(sorted[middle], value, order) < 0) low = middle + 1
-      else high = middle
-    }
-    return low < sorted.length && compareValues(sorted[low], value, order) === 0
-  }
 }
 
 function acceptsOrder(operator: RangeOperator): (order: number) => boolean {

@@ -84,6 +84,11 @@ export class TopK<T = Document> {
     return [...this.#heap].sort((a, b) => this.#compare(a, b)).map(({ item }) => item)
   }
 
+  /** As toArray(), pausing after every few hundred entries sorted or merged. */
+  *steps(): Generator<void, T[]> {
+    return itemsOf(yield* sortInSteps(this.#heap, (a, b) => this.#compare(a, b)))
+  }
+
   #compare(a: Entry<T>, b: Entry<T>): number {
     return this.#sort.compareKeys(a.key, b.key) || a.arrival - b.arrival
   }
@@ -135,13 +140,11 @@ interface SortEntry<T> {
   readonly item: T
 }
 
-type Sorted<T> = SortEntry<T>[]
-
 /** As sortAll(), for documents that arrive one by one. */
 export class FullSort<T = Document> {
   readonly #sort: Pick<CompiledSort, 'keyOf' | 'compareKeys'>
   readonly #budget: MemoryBudget
-  readonly #entries: Sorted<T> = []
+  readonly #entries: SortEntry<T>[] = []
 
   constructor(sort: Pick<CompiledSort, 'keyOf' | 'compareKeys'>, limits: SortLimits = {}) {
     this.#sort = sort
@@ -165,37 +168,47 @@ export class FullSort<T = Document> {
 
   /** As toArray(), pausing after every few hundred entries sorted or merged. */
   *steps(): Generator<void, T[]> {
-    let runs: Sorted<T>[] = []
-    for (let from = 0; from < this.#entries.length; from += stepEntries) {
-      const run = this.#entries.slice(from, from + stepEntries)
-      runs.push(run.sort((a, b) => this.#sort.compareKeys(a.key, b.key)))
-      yield
-    }
-    while (runs.length > 1) {
-      const merged: Sorted<T>[] = []
-      // Merges only neighbours, to keep equal documents in order.
-      for (let i = 0; i < runs.length; i += 2) merged.push(yield* this.#merge(runs[i] ?? [], runs[i + 1] ?? []))
-      runs = merged
-    }
-    return (runs[0] ?? []).map(({ item }) => item)
+    return itemsOf(yield* sortInSteps(this.#entries, (a, b) => this.#sort.compareKeys(a.key, b.key)))
   }
+}
 
-  *#merge(left: Sorted<T>, right: Sorted<T>): Generator<void, Sorted<T>> {
-    if (right.length === 0) return left
-    const merged: Sorted<T> = []
-    let i = 0
-    let j = 0
-    while (i < left.length || j < right.length) {
-      const a = left[i]
-      const b = right[j]
-      const takesLeft = b === undefined || (a !== undefined && this.#sort.compareKeys(a.key, b.key) <= 0)
-      merged.push((takesLeft ? a : b) as SortEntry<T>)
-      if (takesLeft) i++
-      else j++
-      if (merged.length % stepEntries === 0) yield
-    }
-    return merged
+function itemsOf<T>(entries: readonly { readonly item: T }[]): T[] {
+  return entries.map(({ item }) => item)
+}
+
+type Compare<E> = (a: E, b: E) => number
+
+/** Sorts stably, pausing after every few hundred entries sorted or merged. */
+function* sortInSteps<E>(entries: readonly E[], compare: Compare<E>): Generator<void, readonly E[]> {
+  let runs: E[][] = []
+  for (let from = 0; from < entries.length; from += stepEntries) {
+    runs.push(entries.slice(from, from + stepEntries).sort(compare))
+    yield
   }
+  while (runs.length > 1) {
+    const merged: E[][] = []
+    // Merges only neighbours, to keep equal entries in order.
+    for (let i = 0; i < runs.length; i += 2) merged.push(yield* merge(runs[i] ?? [], runs[i + 1] ?? [], compare))
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+function* merge<E>(left: E[], right: readonly E[], compare: Compare<E>): Generator<void, E[]> {
+  if (right.length === 0) return left
+  const merged: E[] = []
+  let i = 0
+  let j = 0
+  while (i < left.length || j < right.length) {
+    const a = left[i]
+    const b = right[j]
+    const takesLeft = b === undefined || (a !== undefined && compare(a, b) <= 0)
+    merged.push((takesLeft ? a : b) as E)
+    if (takesLeft) i++
+    else j++
+    if (merged.length % stepEntries === 0) yield
+  }
+  return merged
 }
 
 function sortBudget({ maxBytes }: SortLimits): MemoryBudget {

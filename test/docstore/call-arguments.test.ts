@@ -395,6 +395,18 @@ test('an operation of bulkWrite() with two names is refused as ambiguous', async
   assert.is(message, "bulkWrite takes one operation at a time, got 'insertOne' and 'deleteOne', at 1")
 })
 
+test('an update without operators is refused before any operation of bulkWrite() runs', async () => {
+  for (const update of [{ n: 1 }, {}, { $set: { n: 1 }, m: 1 }, 'n']) {
+    const operations = [
+      { insertOne: { document: { _id: 1001 } } },
+      { updateOne: { filter: {}, update: update as never } }
+    ]
+    const { message } = await rejects(db.bulkWrite(operations), 'BadValue')
+    assert.is(message, 'updateOne of bulkWrite needs update operators or a pipeline, at 1')
+  }
+  assert.is(await db.get(1001), null)
+})
+
 test('ordered: null means ordered: nothing is written after a refused document', async () => {
   const ordered = null as never
   const operations = [{ insertOne: { document: { _id: 1 } } }, { insertOne: { document: { _id: 1000 } } }]

@@ -72,6 +72,26 @@ test('updateMany() makes progress during a loop of countDocuments()', async () =
   assert.is((await update).modifiedCount, 3000)
 })
 
+test('a sort of many documents lets the event loop turn, and ends by its time limit', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(Array.from({ length: 60_000 }, (_, n) => ({ _id: n, s: `s${(n * 31) % 60_000}` })))
+  const collation = { locale: 'en', numericOrdering: true }
+  for (const limit of [0, 50_000]) {
+    let turns = 0
+    const count = (): void => {
+      turns++
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    const sorted = await db.find({}, { collation, sort: { s: 1 }, limit, projection: { s: 1 } }).toArray()
+    clearImmediate(counting)
+    assert.is(sorted.length, limit || 60_000)
+    assert.ok(sorted.every(({ s }, i) => s === `s${i}`))
+    // Reading alone takes some ten; sorting them in one turn took as long as forty.
+    assert.ok(turns > 15, `${turns} turns`)
+  }
+})
+
 test('calls that end in the same turn all return in the next one', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertMany(Array.from({ length: 100 }, (_, n) => ({ _id: n })))

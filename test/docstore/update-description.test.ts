@@ -85,6 +85,13 @@ const cases: readonly (readonly [string, Document, Document, Partial<UpdateDescr
   ['a key with a dot inside', { a: { 'b.c': 1 } }, { a: { 'b.c': 2 } }, { updatedFields: { a: { 'b.c': 2 } } }],
   ['a key with a dot', { 'b.c': { d: 1 } }, { 'b.c': { d: 2 } }, { updatedFields: { 'b.c': { d: 2 } } }],
   ['a key of digits', { a: { 0: 1 } }, { a: { 0: 2 } }, { updatedFields: { a: { 0: 2 } } }],
+  ['another order of fields', { _id: 1, a: 1, b: 2 }, { _id: 1, b: 2, a: 1 }, { updatedFields: { b: 2, a: 1 } }],
+  [
+    'a new field before another',
+    { _id: 1, o: { p: 1 } },
+    { _id: 1, z: 1, o: { p: 1 } },
+    { updatedFields: { z: 1, o: { p: 1 } } }
+  ],
   ['another order of keys', { a: { b: 1, c: 1 } }, { a: { c: 1, b: 1 } }, { updatedFields: { a: { c: 1, b: 1 } } }]
 ]
 

@@ -108,7 +108,7 @@ test('recover() makes durable what it returns, also after a kill that came befor
   }
 })
 
-test('shorten() replaces a manifest that has grown; a crash at any call leaves one with the same state', async () => {
+test('consolidate() replaces a manifest that has edits; a crash at any call leaves one with the same state', async () => {
   const memory = new MemoryFileSystem()
   const states: MemoryFileSystem[] = []
   let isClosing = false
@@ -118,7 +118,7 @@ test('shorten() replaces a manifest that has grown; a crash at any call leaves o
   const fileSystem = new FaultyFileSystem(memory, { before: crash, after: crash })
   await newDirectory(fileSystem)
   const versions = await VersionSet.create(fileSystem, directory, { minRotationBytes: 1000, rotationFactor: 100 })
-  await versions.rotateIfWorthwhile()
+  await versions.consolidate()
   assert.is(versions.manifestNumber, 1, 'a new one is short enough')
   const tables: number[] = []
   for (let i = 0; i < 8; i++) tables.push(await installTable(fileSystem, versions))
@@ -126,7 +126,7 @@ test('shorten() replaces a manifest that has grown; a crash at any call leaves o
   await versions.install({ deletedTables })
   assert.is(versions.manifestNumber, 1)
   isClosing = true
-  await versions.rotateIfWorthwhile()
+  await versions.consolidate()
   assert.ok(versions.manifestNumber > 1)
   await versions.close()
   assert.ok(states.length > 10)

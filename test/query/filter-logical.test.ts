@@ -65,6 +65,14 @@ test('the function of $where gets the document as this and as its argument', () 
   assert.ok(compileFilter({ $where: (document: { a: number }) => document.a }).matches({ a: 1 }))
 })
 
+test('an asynchronous $where is refused, instead of passing for every document', () => {
+  const { matches } = compileFilter({ $where: async () => false })
+  assert.throws(() => matches({ a: 1 }), /\$where: must not return a promise/)
+  // Nobody else would handle its rejection.
+  const failing = compileFilter({ $where: () => Promise.reject(new Error('late')) })
+  assert.throws(() => failing.matches({ a: 1 }), /\$where: must not return a promise/)
+})
+
 test('$where is refused with code as text, and anywhere but at the top level', () => {
   assertRefused({ $where: 'this.a > 1' }, 'BadValue', /\$where: needs a function, not string/)
   assertRefused({ a: { $elemMatch: { $where: () => true } } }, 'BadValue', /\$where at 'a': .*top-level/)

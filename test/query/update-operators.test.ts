@@ -77,6 +77,12 @@ const cases: readonly Case[] = [
     { a: 6, c: dec('3.0'), b: 0, d: 0n }
   ],
   [
+    'a product of 32-bit integers is exact, one of others a double',
+    { a: 2147483647, b: -2147483648, c: 2147483648, d: 94906267 },
+    { $mul: { a: 2147483647, b: 2147483647, c: 2147483647, d: 94906267 } },
+    { a: 4611686014132420609n, b: -4611686016279904256n, c: 4611686016279904000, d: 9007199515875289n }
+  ],
+  [
     '$min and $max compare across types',
     { a: 5, b: 5, c: 'x', e: 5 },
     { $min: { a: 3, b: 7, c: 1, d: 1, e: null } },

@@ -67,7 +67,7 @@ function* matchesWithoutWalk(execution: Execution, read: IndexRead, find: Compil
   const ordinals = yield* gather(execution, read)
   if (ordinals !== undefined && lookup !== undefined) {
     const matches = gatheredMatches(execution, lookup, ordinals)
-    yield* isSorted ? inSortOrder(matches, sort, wanted) : matches
+    yield* isSorted ? inSortOrder(matches, sort, wanted, execution) : matches
   } else if (isSorted) yield* sortedMatches(execution, { sort, wanted, skipped: find.skip }, true)
   else yield* findMatches(execution)
 }

@@ -31,7 +31,7 @@ type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest' | 'hasCall
 
 /** Slices grow, so that a reader that stops early has not paid for a thousand documents. */
 const firstSliceDocuments = 32
-const maxSliceDocuments = 1000
+export const maxSliceDocuments = 1000
 export const maxSliceCharacters = 4 * 1024 * 1024
 
 const passesAll: ByteTest = { mayMatch: () => true, mayHold: () => true }

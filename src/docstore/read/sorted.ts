@@ -2,7 +2,7 @@
 import type { CompiledSort } from '../../query/sort.ts'
 import { FullSort, TopK } from '../../query/sorter.ts'
 import { firstByColumns } from './column-walk.ts'
-import { completed, type Match, maxSliceCharacters } from './confirmer.ts'
+import { completed, type Match, maxSliceCharacters, maxSliceDocuments } from './confirmer.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import { findMatches } from './executor.ts'
 import { FieldsRead, usesNone } from './fields-read.ts'
@@ -28,8 +28,8 @@ export function* sortedMatches(execution: Execution, page: Page, byIndex: boolea
   const { sort, wanted, skipped } = page
   const partial = readingSortFields(execution, page)
   // They are found in the order of ordinals, in which none can be passed over.
-  const found = yield* sorted(findMatches(sorting(partial ?? execution, page)), sort, wanted)
-  yield* partial === undefined ? [found] : completedFrom(skipped, found, execution)
+  const found = yield* sorted(findMatches(sorting(partial ?? execution, page)), sort, wanted, execution)
+  yield* partial === undefined ? inSlices(found, execution) : completedFrom(skipped, found, execution)
 }
 
 /** The execution without the order of its results. */
@@ -50,7 +50,7 @@ export function* matchesByColumns(
   const first = yield* firstByColumns(partial ?? execution, sort, wanted)
   if (first === undefined) return false
   const { matches, passed } = first
-  yield* partial === undefined ? [matches] : completedFrom(skipped - passed, matches, execution)
+  yield* partial === undefined ? inSlices(matches, execution) : completedFrom(skipped - passed, matches, execution)
   return true
 }
 
@@ -89,14 +89,35 @@ function* completedFrom(first: number, matches: readonly Match[], execution: Exe
  * Reads all matches before it yields the first.
  * @param count number of leading matches wanted; Infinity for all
  */
-export function* inSortOrder(matches: Steps<Match[]>, sort: CompiledSort, count: number): Steps<Match[]> {
-  yield yield* sorted(matches, sort, count)
+export function* inSortOrder(
+  matches: Steps<Match[]>,
+  sort: CompiledSort,
+  count: number,
+  execution: Execution
+): Steps<Match[]> {
+  yield* inSlices(yield* sorted(matches, sort, count, execution), execution)
 }
 
-function* sorted(matches: Steps<Match[]>, sort: CompiledSort, count: number): Waiting<Match[]> {
+function* sorted(
+  matches: Steps<Match[]>,
+  sort: CompiledSort,
+  count: number,
+  execution: Execution
+): Waiting<readonly Match[]> {
   const sorter = Number.isFinite(count) ? new TopK<Match>(sort, count) : new FullSort<Match>(sort)
   yield* forEachStep(matches, (slice) => {
     for (const match of slice) sorter.push(match.document, match, match.characters)
   })
-  return sorter.toArray()
+  const steps = sorter.steps()
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value
+    yield* pauseIfDue(execution)
+  }
+}
+
+function* inSlices(matches: readonly Match[], execution: Execution): Steps<Match[]> {
+  for (let from = 0; from < matches.length; from += maxSliceDocuments) {
+    if (from > 0) yield* pauseIfDue(execution)
+    yield matches.slice(from, from + maxSliceDocuments)
+  }
 }

@@ -2,7 +2,8 @@
  * Describes what an update changed, by comparing the documents before and after it.
  *
  * Invariants:
- * 1. Applying the removals, truncations and assignments to the document before yields the document after.
+ * 1. Applying the removals, truncations and assignments to the document before yields the document after, apart from the
+ *    order of top-level fields: those that have moved are assigned although their values are the same.
  * 2. Top-level keys are reported as they are; below them, a path is unambiguous: nothing is reported individually below
  *    a key that contains a dot, starts with `$`, is empty or is all digits, but as part of the enclosing object.
  * 3. Values are copies.
@@ -28,11 +29,21 @@ export function describeUpdate(before: Document, after: Document): UpdateDescrip
 
 function describeObject(prefix: string, before: Document, after: Document, into: UpdateDescription): void {
   for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) into.removedFields.push(prefix + key)
-  for (const key of Object.keys(after)) {
+  const keys = Object.keys(after)
+  const kept = keptKeys(before, after)
+  let unmoved = 0
+  while (unmoved < kept.length && kept[unmoved] === keys[unmoved]) unmoved++
+  for (const [i, key] of keys.entries()) {
     const path = prefix + key
-    if (Object.hasOwn(before, key) && isPlainKey(key)) describeValue(path, before[key], after[key], into)
-    else if (!isIdentical(before[key], after[key])) into.updatedFields[path] = cloneValue(after[key])
+    const isUnmoved = i < unmoved
+    if (isUnmoved && isPlainKey(key)) describeValue(path, before[key], after[key], into)
+    else if (!isUnmoved || !isIdentical(before[key], after[key])) into.updatedFields[path] = cloneValue(after[key])
   }
+}
+
+/** Keys of both, in the order of the first. */
+function keptKeys(before: Document, after: Document): string[] {
+  return Object.keys(before).filter((key) => Object.hasOwn(after, key))
 }
 
 function describeValue(path: string, before: unknown, after: unknown, into: UpdateDescription): void {
@@ -52,8 +63,9 @@ function describeValue(path: string, before: unknown, after: unknown, into: Upda
 /** Whether setting and removing individual fields yields the same key order. */
 function canDescribeByField(before: Document, after: Document): boolean {
   const keys = Object.keys(after)
-  const kept = Object.keys(before).filter((key) => Object.hasOwn(after, key))
-  return [...Object.keys(before), ...keys].every(isPlainKey) && kept.every((key, i) => key === keys[i])
+  return (
+    [...Object.keys(before), ...keys].every(isPlainKey) && keptKeys(before, after).every((key, i) => key === keys[i])
+  )
 }
 
 /**

@@ -192,6 +192,16 @@ function checkOperation(operation: unknown, index: number): void {
     const found = describeType(model.filter)
     throw new PetalError('BadValue', `${name} of bulkWrite needs a filter, got ${found}, at ${index}`)
   }
+  if ((name === 'updateOne' || name === 'updateMany') && !isUpdate(model.update)) {
+    throw new PetalError('BadValue', `${name} of bulkWrite needs update operators or a pipeline, at ${index}`)
+  }
+}
+
+/** Whether it may be one: all of it is checked when it is its turn. */
+function isUpdate(update: unknown): boolean {
+  if (!isPlainObject(update)) return Array.isArray(update)
+  const keys = Object.keys(update)
+  return keys.length > 0 && keys.every((key) => key.startsWith('$'))
 }
 
 function isOperationName(name: string): name is OperationName {

@@ -268,7 +268,7 @@ export class Engine implements Moment {
     const steps = [
       () => this.#logs.close(),
       async () => {
-        await this.versions.rotateIfWorthwhile()
+        await this.versions.consolidate()
         this.#garbage.onInstalled({})
       },
       () => this.#garbage.finish(),

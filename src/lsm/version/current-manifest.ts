@@ -6,11 +6,11 @@
  */
 
 import type { LogWriter } from '../format/log-writer.ts'
-import { encodeEdit, type VersionEdit } from '../format/version-edit.ts'
+import type { VersionEdit } from '../format/version-edit.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { writeCurrent } from './current-file.ts'
-import { appendEdit, createManifest } from './manifest.ts'
-import { type ManifestState, snapshotEdit } from './manifest-state.ts'
+import { appendEdit, createManifest, type ManifestContents } from './manifest.ts'
+import type { ManifestState } from './manifest-state.ts'
 
 export interface RotationOptions {
   /** A manifest larger than this many times its snapshot is rewritten. Default 4. */
@@ -21,10 +21,6 @@ export interface RotationOptions {
 
 const defaultMinRotationBytes = 64 * 1024
 
-/** On close a lower threshold pays off: nobody waits, and each open reads the manifest from its start. */
-const closeRotationShare = 1 / 8
-const closeRotationFactor = 1.5
-
 export class CurrentManifest {
   readonly #fileSystem: FileSystem
   readonly #directory: string
@@ -34,6 +30,8 @@ export class CurrentManifest {
   #log: LogWriter | undefined
   /** Size of the initial snapshot edit. */
   #snapshotBytes: number
+  /** Number of edits after it. */
+  #edits: number
 
   constructor(
     fileSystem: FileSystem,
@@ -41,7 +39,7 @@ export class CurrentManifest {
     options: RotationOptions,
     number: number,
     log: LogWriter | undefined,
-    snapshotBytes: number
+    { snapshotBytes, edits }: Pick<ManifestContents, 'snapshotBytes' | 'edits'>
   ) {
     this.#fileSystem = fileSystem
     this.#directory = directory
@@ -49,6 +47,7 @@ export class CurrentManifest {
     this.#number = number
     this.#log = log
     this.#snapshotBytes = snapshotBytes
+    this.#edits = edits
   }
 
   /** Writes a manifest of one edit and makes it the current one. @throws LEVEL_IO_ERROR, Node's own errors */
@@ -60,7 +59,7 @@ export class CurrentManifest {
     state: ManifestState
   ): Promise<CurrentManifest> {
     const log = await createCurrent(fileSystem, directory, number, state)
-    return new CurrentManifest(fileSystem, directory, options, number, log, log.bytes)
+    return new CurrentManifest(fileSystem, directory, options, number, log, { snapshotBytes: log.bytes, edits: 0 })
   }
 
   get number(): number {
@@ -78,16 +77,18 @@ export class CurrentManifest {
     return this.#log === undefined || this.#log.bytes > Math.max(minRotationBytes, rotationFactor * this.#snapshotBytes)
   }
 
-  /** Whether a new manifest with this state would clearly shorten the next open. */
-  isWorthRotating(state: ManifestState): boolean {
-    if (this.#log === undefined) return false
-    const { minRotationBytes = defaultMinRotationBytes } = this.#options
-    return this.#log.bytes > Math.max(minRotationBytes * closeRotationShare, closeRotationFactor * snapshotSize(state))
+  /**
+   * Whether edits follow the snapshot. Should the file lose its end, it would look like one to which they had not been
+   * written yet; a snapshot is there as a whole or not.
+   */
+  get hasEdits(): boolean {
+    return this.#log !== undefined && this.#edits > 0
   }
 
   /** Appends an edit durably. REQUIRES: not overdue. @throws LEVEL_IO_ERROR, Node's own errors */
   async append(edit: VersionEdit): Promise<void> {
     await appendEdit(this.#log!, edit)
+    this.#edits++
   }
 
   /** Starts a new manifest with this state. It is in effect once CURRENT names it. @throws as append() */
@@ -97,6 +98,7 @@ export class CurrentManifest {
     this.#log = log
     this.#number = number
     this.#snapshotBytes = log.bytes
+    this.#edits = 0
     old?.close()
   }
 
@@ -121,9 +123,4 @@ async function createCurrent(
     log.close()
     throw error
   }
-}
-
-/** Size of a manifest with just this state. */
-function snapshotSize(state: ManifestState): number {
-  return encodeEdit(snapshotEdit(state)).length
 }

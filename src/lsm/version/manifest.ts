@@ -23,6 +23,8 @@ export interface ManifestContents {
   readonly state: ManifestState
   /** Size of the initial snapshot edit. */
   readonly snapshotBytes: number
+  /** Number of edits after it. */
+  readonly edits: number
   /** Offset after the last edit or marker. */
   readonly end: number
   /** False if the tail is torn: nothing may be appended. */
@@ -37,17 +39,19 @@ export function readManifest(fileSystem: FileSystem, directory: string, number: 
     const reader = new LogReader(file, number)
     const builder = new StateBuilder()
     let snapshotBytes = 0
+    let edits = -1
     for (const { payload, offset } of reader.records()) {
       const place = { path, offset }
       const edit = decodeEdit(payload, place)
       if (snapshotBytes === 0 && edit.formatVersion === undefined) throw corruption('no format version', place)
       builder.apply(edit, place)
       if (snapshotBytes === 0) snapshotBytes = reader.end
+      edits++
     }
     // CURRENT is set to a manifest only after its snapshot is durable.
     if (snapshotBytes === 0) throw corruption('no snapshot', { path, offset: 0 })
     const isClean = reader.end === reader.fileBytes
-    return { state: builder.build({ path }), snapshotBytes, end: reader.end, isClean }
+    return { state: builder.build({ path }), snapshotBytes, edits, end: reader.end, isClean }
   } finally {
     file.close()
   }

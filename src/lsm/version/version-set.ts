@@ -93,8 +93,7 @@ export class VersionSet {
       const log = await continueManifest(fileSystem, directory, number, contents.end)
       if (!contents.isClean) log.close()
       const writable = contents.isClean ? log : undefined
-      const { snapshotBytes } = contents
-      const manifest = new CurrentManifest(fileSystem, directory, options, number, writable, snapshotBytes)
+      const manifest = new CurrentManifest(fileSystem, directory, options, number, writable, contents)
       const versions = new VersionSet(fileSystem, directory, options, manifest, contents.state)
       versions.#reserveNumbersIn(names)
       return versions
@@ -170,10 +169,13 @@ export class VersionSet {
     return installed
   }
 
-  /** Rewrites the manifest if that shortens the next open. Calls are queued. @throws LEVEL_IO_ERROR */
-  rotateIfWorthwhile(): Promise<void> {
+  /**
+   * Rewrites a manifest with edits as one without, which is the quickest to open, and of which no part gets lost
+   * unnoticed. Calls are queued. @throws LEVEL_IO_ERROR
+   */
+  consolidate(): Promise<void> {
     const rotated = this.#queue.then(async () => {
-      if (this.#failure !== undefined || !this.#manifest.isWorthRotating(this.#state)) return
+      if (this.#failure !== undefined || !this.#manifest.hasEdits) return
       await this.#write(() => this.#rotate(this.#state), { path: this.#manifest.path })
     })
     this.#queue = rotated.catch(() => undefined)

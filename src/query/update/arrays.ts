@@ -8,6 +8,7 @@ import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../
 import { compileElementSort, wholeElementDirection } from '../element-sort.ts'
 import { describeType, filterError } from '../errors.ts'
 import { ValueSet } from '../value-set.ts'
+import { distinctInOrder, oneInOrder } from '../values-in-order.ts'
 import { absent, comparedOneByOne, type Edit, type UpdatePlace } from './types.ts'
 
 type Rearrange = (array: readonly unknown[]) => readonly unknown[]
@@ -53,7 +54,11 @@ export function compileAddToSet(operand: unknown, place: UpdatePlace, order?: St
   const candidates = modifiers === undefined ? [operand] : eachOf(modifiers, 'TypeMismatch', place)
   return (current) => {
     const array = arrayAt(current, 'BadValue', place)
-    if (order === undefined && candidates.length > comparedOneByOne) {
+    if (candidates.length > comparedOneByOne) {
+      if (order !== undefined) {
+        const isMember = oneInOrder(array, order)
+        return [...array, ...distinctInOrder(candidates, order).filter((candidate) => !isMember(candidate))]
+      }
       const members = new ValueSet(array)
       return [...array, ...candidates.filter((candidate) => members.add(candidate))]
     }

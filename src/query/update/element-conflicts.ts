@@ -23,10 +23,8 @@ export class ElementConflicts {
   constructor(places: readonly ElementPlace[], isFiltered: IsFiltered) {
     this.#isFiltered = isFiltered
     const ofElements = places.filter(({ path }) => path.steps.some(selectsElements))
-    for (const place of ofElements) for (const other of places) assertNotMixed(place, other)
-    this.#pairs = ofElements.flatMap((place, i) =>
-      ofElements.slice(i + 1).flatMap((other) => (mayOverlap(place.path, other.path) ? [[place, other] as const] : []))
-    )
+    if (ofElements.length > 0) assertNotMixed(places)
+    this.#pairs = pairsThatMayOverlap(ofElements)
   }
 
   /** @throws PetalError ConflictingUpdateOperators */
@@ -64,23 +62,63 @@ function selectsElements(step: PathStep | undefined): boolean {
   return step?.kind === 'every' || step?.kind === 'filtered'
 }
 
-function assertNotMixed(place: ElementPlace, other: ElementPlace): void {
-  const [a, b] = [place.path.text.split('.'), other.path.text.split('.')]
-  let at = 0
-  while (at < a.length && a[at] === b[at]) at++
-  const [x, y] = [place.path.steps[at], other.path.steps[at]]
-  if (x === undefined || y === undefined || selectsElements(x) === selectsElements(y)) return
-  throw conflict(placeOf(place), a.slice(0, at).join('.'))
+/** Steps that paths begin with, and the first path that goes on to elements, and to a field or position. */
+interface Junction {
+  readonly next: Map<string, Junction>
+  toElements: ElementPlace | undefined
+  toField: ElementPlace | undefined
 }
 
-/** Whether they are equal up to the end of the shorter one, except for which elements they select. */
-function mayOverlap(a: UpdatePath, b: UpdatePath): boolean {
-  const length = Math.min(a.steps.length, b.steps.length)
-  return a.steps.slice(0, length).every((step, i) => {
-    const other = b.steps[i]
-    if (step.kind === 'field') return other?.kind === 'field' && step.name === other.name
-    return selectsElements(step) && selectsElements(other)
-  })
+/** Checks that no two paths go on from the same place in both ways. */
+function assertNotMixed(places: readonly ElementPlace[]): void {
+  const root: Junction = { next: new Map(), toElements: undefined, toField: undefined }
+  for (const place of places) {
+    const components = place.path.text.split('.')
+    let junction = root
+    for (const [at, step] of place.path.steps.entries()) {
+      if (selectsElements(step)) junction.toElements ??= place
+      else junction.toField ??= place
+      const { toElements, toField } = junction
+      if (toElements !== undefined && toField !== undefined)
+        throw conflict(placeOf(toElements), components.slice(0, at).join('.'))
+      const component = components[at]!
+      let next = junction.next.get(component)
+      if (next === undefined) {
+        next = { next: new Map(), toElements: undefined, toField: undefined }
+        junction.next.set(component, next)
+      }
+      junction = next
+    }
+  }
+}
+
+/** Pairs of paths, in order, that are equal up to the end of the shorter one, except for which elements they select. */
+function pairsThatMayOverlap(places: readonly ElementPlace[]): (readonly [ElementPlace, ElementPlace])[] {
+  const shapes = places.map(({ path }, i) => path.steps.map((step) => shapeOf(step, i)))
+  const byShape = new Map<string, number[]>()
+  for (const [i, shape] of shapes.entries()) {
+    const text = shape.join('.')
+    const others = byShape.get(text)
+    if (others === undefined) byShape.set(text, [i])
+    else others.push(i)
+  }
+  const pairs: (readonly [number, number])[] = []
+  for (const [i, shape] of shapes.entries()) {
+    for (let length = 1; length <= shape.length; length++) {
+      for (const other of byShape.get(shape.slice(0, length).join('.')) ?? []) {
+        // Two paths of the same shape meet twice.
+        if (other !== i && (length < shape.length || other < i)) pairs.push([Math.min(i, other), Math.max(i, other)])
+      }
+    }
+  }
+  pairs.sort(([a, b], [c, d]) => a - c || b - d)
+  return pairs.map(([i, j]) => [places[i]!, places[j]!])
+}
+
+/** The same for all steps that select elements. What `$` stands for is not known yet: it is like no other step. */
+function shapeOf(step: PathStep, place: number): string {
+  if (step.kind === 'field') return step.name
+  return selectsElements(step) ? '$[]' : `$${place}`
 }
 
 function placeOf({ operator, path }: ElementPlace): UpdatePlace {

@@ -84,10 +84,11 @@ export class MatchedPositions {
     const { text } = arrayPath
     const ofArray = this.#clauses.filter(({ path }) => path === text || path.startsWith(`${text}.`))
     if (ofArray.every(({ isNegative }) => isNegative)) return undefined
+    const around = surroundings(document, arrayPath)
     let array: readonly unknown[] = []
-    const having = (value: unknown): Document => editAt(document, arrayPath, () => value, noOptions)
+    const having = (value: unknown): Document => editAt(around, arrayPath, () => value, noOptions)
     editAt(
-      document,
+      around,
       arrayPath,
       (current) => {
         if (Array.isArray(current)) array = current
@@ -96,8 +97,10 @@ export class MatchedPositions {
       noOptions
     )
     const candidates = array.map((element): ((clause: Clause) => boolean) => {
-      const alone = having([element ?? null])
+      let whole: Document | undefined
       return ({ path, matches, matchesElement }) => {
+        whole ??= having([element ?? null])
+        const alone = whole
         if (path === text) return matchesElement(alone)
         if (!beginsWithPosition(path.slice(text.length + 1))) return matches(alone)
         // Digits select an element only as a key of it: as a position, they do not say which element matched.
@@ -111,6 +114,30 @@ export class MatchedPositions {
     const index = candidates.findIndex((satisfies) => clauses.every(satisfies))
     return index >= 0 ? index : candidates.findIndex((satisfies) => satisfies(positive.at(-1) as Clause))
   }
+}
+
+/**
+ * The document, but only what leads to the array: conditions on the array look at nothing else, and what leads to it is
+ * copied for each element.
+ */
+function surroundings(document: Document, { steps }: UpdatePath): Document {
+  const result: Document = {}
+  let copy = result
+  let value = document
+  for (const step of steps) {
+    if (step.kind !== 'field' || !Object.hasOwn(value, step.name)) break
+    const next = value[step.name]
+    // An array on the way is kept whole: its elements, too, may have the rest of the path.
+    if (!isPlainObject(next)) {
+      copy[step.name] = next
+      break
+    }
+    const below: Document = {}
+    copy[step.name] = below
+    copy = below
+    value = next
+  }
+  return result
 }
 
 function beginsWithPosition(path: string): boolean {

@@ -4,6 +4,7 @@ import { isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { compileFilter } from '../filter.ts'
 import { ValueSet } from '../value-set.ts'
+import { oneInOrder } from '../values-in-order.ts'
 import { absent, comparedOneByOne, type Edit, type UpdatePlace } from './types.ts'
 
 type ElementTest = (element: unknown) => boolean
@@ -18,7 +19,8 @@ export function compilePull(operand: unknown, place: UpdatePlace, order?: String
 
 export function compilePullAll(operand: unknown, place: UpdatePlace, order?: StringOrder): Edit {
   if (!Array.isArray(operand)) throw filterError('BadValue', place, `takes an array, not ${describeType(operand)}`)
-  if (order === undefined && operand.length > comparedOneByOne) {
+  if (operand.length > comparedOneByOne) {
+    if (order !== undefined) return without(oneInOrder(operand, order), place)
     const pulled = new ValueSet(operand)
     return without((element) => pulled.has(element), place)
   }
