@@ -14,22 +14,44 @@ test('a dropped collection leaves no feed, and a new one of the same name gets a
   assert.is.not(feeds.of('passing'), feed)
 })
 
-function watchAndForget(feed: ChangeFeed): void {
-  assert.not(watchFeed(feed, [], {}).closed)
+function watchAndForget(feed: ChangeFeed, signal: AbortSignal | undefined): void {
+  assert.not(watchFeed(feed, [], signal === undefined ? {} : { signal }).closed)
 }
 
-test('a garbage-collected stream that was not closed is removed from its feed', async () => {
-  v8.setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
+for (const [name, signal] of [
+  ['without a signal', undefined],
+  ['with a signal that others listen to', new AbortController().signal]
+] as const) {
+  test(`garbage-collected streams that were not closed are removed from their feed: ${name}`, async () => {
+    v8.setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const warnings: Error[] = []
+    const note = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', note)
+    const feed = new ChangeFeeds().of('watched')
+    for (let i = 0; i < 20; i++) watchAndForget(feed, signal)
+    assert.is(feed.streams.length, 20)
+    for (let i = 0; i < 100 && feed.streams.length > 0; i++) {
+      // An object referred to recently stays until the end of the turn, and the collector's callbacks run in a later one.
+      await new Promise((resolve) => setImmediate(resolve))
+      collect()
+    }
+    assert.is(feed.streams.length, 0)
+    process.off('warning', note)
+    assert.equal(warnings, [], 'a signal has one listener for all of them')
+  })
+}
+
+test('a stream ends when its signal fires', async () => {
+  const stop = new AbortController()
   const feed = new ChangeFeeds().of('watched')
-  watchAndForget(feed)
-  assert.is(feed.streams.length, 1)
-  for (let i = 0; i < 100 && feed.streams.length > 0; i++) {
-    // An object referred to recently stays until the end of the turn, and the collector's callbacks run in a later one.
-    await new Promise((resolve) => setImmediate(resolve))
-    collect()
-  }
+  const stream = watchFeed(feed, [], { signal: stop.signal })
+  stop.abort(new Error('enough'))
+  assert.ok(stream.closed)
   assert.is(feed.streams.length, 0)
+  assert.is(await stream.hasNext(), false)
+  const reason = await stream.next().catch((error: Error) => error.cause ?? error)
+  assert.ok(reason instanceof Error)
 })
 
 test.run()

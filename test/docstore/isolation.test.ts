@@ -145,6 +145,25 @@ test('writes of all kinds take effect in the order of the calls', async () => {
   await db.close()
 })
 
+test('a short insertMany() takes effect before all calls after it', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertOne({ _id: 'first' })
+  for (const count of [1, 2, 99, 100, 101]) {
+    const documents = Array.from({ length: count }, (_, n) => ({ of: count, n }))
+    for (const source of [documents, new Set(documents.map(({ of, n }) => ({ of, n })))]) {
+      const inserting = db.insertMany(source)
+      const updating = db.updateMany({ of: count }, { $set: { seen: true } })
+      const deleting = db.deleteMany({ of: count })
+      await inserting
+      // Of a longer list, at least its first documents.
+      const least = Math.min(count, 100)
+      assert.ok((await updating).matchedCount >= least, `${count}`)
+      assert.ok((await deleting).deletedCount >= least, `${count}`)
+      await db.deleteMany({ of: count })
+    }
+  }
+})
+
 test('a document whose _id changes during the lookup in the store is refused', async () => {
   const level = new AskingLevel()
   const db = await open(level)

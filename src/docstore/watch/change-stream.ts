@@ -8,6 +8,7 @@
 import { AbortedError, throwIfAborted } from '../../model/errors.ts'
 import { deliver } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
+import { callOnAbort } from '../call-on-abort.ts'
 import { assertOptions } from '../option-checks.ts'
 import { eventOf } from './change.ts'
 import { ChangeBuffer } from './change-buffer.ts'
@@ -35,7 +36,17 @@ export function watchFeed<E extends object>(
  * Discards streams that were dropped without being closed; otherwise they would receive every commit until the database
  * closes.
  */
-const abandoned = new FinalizationRegistry<ChangeBuffer>((buffer) => buffer.discard())
+const abandoned = new FinalizationRegistry<Held>(({ buffer, forget }) => {
+  buffer.discard()
+  forget?.()
+})
+
+/** What a stream leaves behind. */
+interface Held {
+  readonly buffer: ChangeBuffer
+  /** Stops listening to the signal. */
+  readonly forget: (() => void) | undefined
+}
 
 /**
  * A stream of change events, as returned by watch().
@@ -48,7 +59,7 @@ const abandoned = new FinalizationRegistry<ChangeBuffer>((buffer) => buffer.disc
 export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterable<E>, AsyncDisposable {
   readonly #buffer: ChangeBuffer
   readonly #signal: AbortSignal | undefined
-  readonly #onAbort = (): void => this.#close()
+  readonly #forget: (() => void) | undefined
   /** The event found by hasNext(). */
   #found: E | undefined
 
@@ -56,8 +67,9 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
   constructor(buffer: ChangeBuffer, signal: AbortSignal | undefined) {
     this.#buffer = buffer
     this.#signal = signal
-    signal?.addEventListener('abort', this.#onAbort, { once: true })
-    abandoned.register(this, buffer, this)
+    // Must not hold the stream, which would then never be found abandoned as long as there is the signal.
+    this.#forget = signal && callOnAbort(signal, () => buffer.discard())
+    abandoned.register(this, { buffer, forget: this.#forget }, this)
   }
 
   /**
@@ -65,6 +77,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
    * all events have been returned.
    */
   get closed(): boolean {
+    if (this.#signal?.aborted) return true
     return !this.#buffer.isOpen && this.#buffer.isEmpty && this.#found === undefined
   }
 
@@ -129,6 +142,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
   }
 
   #take(): E | undefined {
+    if (this.#signal?.aborted) this.#found = undefined
     const found = this.#found
     this.#found = undefined
     if (found !== undefined) return found
@@ -137,7 +151,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
       const event = this.#shaped(eventOf(change, settings.collection, settings))
       if (event !== undefined) return event as E
     }
-    if (!this.#buffer.isOpen) this.#signal?.removeEventListener('abort', this.#onAbort)
+    if (!this.#buffer.isOpen) this.#forget?.()
     return undefined
   }
 
@@ -154,6 +168,6 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     this.#found = undefined
     this.#buffer.discard()
     abandoned.unregister(this)
-    this.#signal?.removeEventListener('abort', this.#onAbort)
+    this.#forget?.()
   }
 }

@@ -84,6 +84,14 @@ export class InsertManyRun {
     return this.#takeNormally(document)
   }
 
+  /**
+   * Called when the source has ended: hands the last run over, in the same turn if nothing has been awaited so far, so
+   * that a short list is inserted before any write called later.
+   */
+  async end(): Promise<void> {
+    if (!this.#isOver && !this.hasPending) await this.#flush()
+  }
+
   /** Inserts the remaining documents. @throws BulkWriteError if documents were rejected */
   async finish(): Promise<InsertManyResult> {
     if (!this.#isOver) {
@@ -115,7 +123,7 @@ export class InsertManyRun {
     this.#run.push(document)
     this.#load?.bulk.noteInserted()
     if (this.#run.length >= this.#runDocuments) return this.#flush()
-    // The first run is handed over before any write called later. The source may spend time on each document.
+    // The first run is handed over before any write called later, see end(). The source may spend time on each document.
     if (this.#attempted === 0) return false
     const slice = yieldIfDue(this.#sliceStart)
     return slice instanceof Promise && this.#pauseUntil(slice)

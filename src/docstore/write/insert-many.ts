@@ -74,6 +74,7 @@ async function takeAll(
       const isOver = inserts.take(document)
       if (isOver instanceof Promise ? await isOver : isOver) return
     }
+    await inserts.end()
   } else if (isAsyncIterable(source)) {
     const end = new SourceEnd(signal, closing)
     try {

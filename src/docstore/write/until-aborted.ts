@@ -1,17 +1,10 @@
 /** Lets calls that wait for their turn end as soon as their signal fires or their time is over. */
 import { AbortedError } from '../../model/errors.ts'
+import { callOnAbort } from '../call-on-abort.ts'
 import type { Control } from '../read/control.ts'
 
 /** The longest delay of a timer. */
 const maxDelay = 2 ** 31 - 1
-
-/** What waits for a signal; one listener for all of it, because Node warns when a signal has more than ten. */
-interface Waiting {
-  readonly calls: Set<() => void>
-  readonly onAbort: () => void
-}
-
-const waitingFor = new WeakMap<AbortSignal, Waiting>()
 
 /**
  * Settles like `done`, or rejects when the signal fires while the call is waiting. Once its turn has come, the call
@@ -23,7 +16,7 @@ export function untilAborted<T>(done: Promise<T>, signal: AbortSignal, isWaiting
       if (isWaiting()) reject(new AbortedError(signal.reason))
     }
     if (signal.aborted) onAbort()
-    const forget = listen(signal, onAbort)
+    const forget = callOnAbort(signal, onAbort)
     done.finally(forget).then(resolve, reject)
   })
 }
@@ -46,26 +39,4 @@ export function untilExpired<T>(done: Promise<T>, control: Control, isWaiting: (
     look()
     done.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
-}
-
-function listen(signal: AbortSignal, call: () => void): () => void {
-  const { calls, onAbort } = waitingFor.get(signal) ?? begin(signal)
-  calls.add(call)
-  return () => {
-    calls.delete(call)
-    if (calls.size > 0) return
-    signal.removeEventListener('abort', onAbort)
-    waitingFor.delete(signal)
-  }
-}
-
-function begin(signal: AbortSignal): Waiting {
-  const calls = new Set<() => void>()
-  const onAbort = (): void => {
-    for (const call of [...calls]) call()
-  }
-  const waiting = { calls, onAbort }
-  waitingFor.set(signal, waiting)
-  signal.addEventListener('abort', onAbort)
-  return waiting
 }

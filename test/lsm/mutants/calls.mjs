@@ -59,5 +59,15 @@ export const calls = [
       ''
     ),
     'docstore/time-limit'
+  ),
+  mutant(
+    'the end of a short insertMany() is handed over after calls that came later',
+    edit('docstore/write/insert-many', '    await inserts.end()\n', ''),
+    'docstore/isolation'
+  ),
+  mutant(
+    'an asynchronous $where passes for every document',
+    edit('query/matcher', 'if (isThenable(passes)) throw isAsync(passes)\n', '\n'),
+    'query/filter-logical'
   )
 ]

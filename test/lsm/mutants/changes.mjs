@@ -39,10 +39,24 @@ export const changes = [
     'an update description lists single fields although their order changed',
     edit(
       'docstore/watch/update-description',
-      ' && kept.every((key, i) => key === keys[i])',
-      ' && kept.length <= keys.length'
+      'keptKeys(before, after).every((key, i) => key === keys[i])',
+      'keptKeys(before, after).length <= keys.length'
     ),
     'docstore/update-description'
+  ),
+  mutant(
+    'an update description does not tell which fields moved',
+    edit('docstore/watch/update-description', 'else if (!isUnmoved || !isIdentical', 'else if (!isIdentical'),
+    'docstore/update-description'
+  ),
+  mutant(
+    'a stream with a signal is never found abandoned',
+    edit(
+      'docstore/watch/change-stream',
+      'callOnAbort(signal, () => buffer.discard())',
+      'callOnAbort(signal, () => this.#close())'
+    ),
+    'docstore/change-feeds'
   ),
   mutant(
     'a document expires a millisecond late',

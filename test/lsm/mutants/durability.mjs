@@ -3,6 +3,11 @@ import { edit, mutant } from './mutant.mjs'
 
 export const durability = [
   mutant(
+    'a closed store leaves a manifest whose end can get lost unnoticed',
+    edit('lsm/version/current-manifest', 'this.#log !== undefined && this.#edits > 0', 'this.#edits < 0'),
+    'lsm/corruption-truncation'
+  ),
+  mutant(
     'the directory is not synced after CURRENT is renamed',
     edit(
       'lsm/version/current-file',

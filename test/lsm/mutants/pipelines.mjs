@@ -45,7 +45,7 @@ export const pipelines = [
   ),
   mutant(
     'merging runs does not keep the order of equal documents',
-    edit('query/sorter', 'this.#sort.compareKeys(a.key, b.key) <= 0)\n', 'this.#sort.compareKeys(a.key, b.key) < 0)\n'),
+    edit('query/sorter', 'compare(a, b) <= 0)\n', 'compare(a, b) < 0)\n'),
     'aggregate/values'
   ),
   mutant(

@@ -25,5 +25,10 @@ export const slices = [
     'calls that are answered at once block the event loop',
     edit(file, '  if (!isTurnLong()) return answer\n', '  if (turnStart >= 0) return answer\n'),
     'docstore/call-turns'
+  ),
+  mutant(
+    'all matches are sorted in one turn',
+    edit('docstore/read/sorted', 'return step.value\n    yield* pauseIfDue(execution)', 'return step.value'),
+    'docstore/call-turns'
   )
 ]
