@@ -26,8 +26,11 @@ import { boundsOfValues, evaluateCounts, knownValues, readFirst } from './value-
 
 /** So few documents of a segment are read without threads. */
 const minLeft = 4096
-/** What threads read are all documents with any value: with values that the index knows, fewer have to be read. */
-const maxLeft = 3 / 4
+/**
+ * What threads read are all matches: up to this fraction of them is read sooner without threads, since a document read
+ * by key takes more than twice as long as one in a scan, and there is at least one thread.
+ */
+const maxLeft = 1 / 4
 /** Values found per document up to which threads are worth it. Each tells a value only once. */
 const maxNew = 1 / 4
 
@@ -48,8 +51,7 @@ export async function findDistinct(
     if (bounds === undefined) return yield* readMatches(execution, find, components, values)
     const query = { filter: find.filter.bounds, bounds, values }
     if (yield* readOthers(execution, query)) return
-    const plan = { kind: 'index', bounds: bounds.others(query.filter, []), reverse: false } as const
-    yield* readMatches({ ...execution, plan }, find, components, values)
+    yield* readMatches(execution, find, components, values)
   }
   await readToEnd(collection, find, options, read, new Set([components.join('.')]))
   return values.toArray()
@@ -96,8 +98,8 @@ function* readOthers(execution: Execution, query: DistinctQuery): Waiting<boolea
     const left = yield* evaluateOn(execution, segment, found.length === 0 ? filter : bounds.others(filter, found))
     if (!isDecided && left.upperCount >= minLeft) {
       isDecided = true
-      const any = yield* evaluateOn(execution, segment, bounds.others(filter, []), 0)
-      isForThreads = left.upperCount > maxLeft * any.upperCount && isDense(execution, any.upperCount, rangeOf(any))
+      const isScanned = isDense(execution, matches.upperCount, rangeOf(matches))
+      isForThreads = isScanned && left.upperCount > maxLeft * matches.upperCount
       if (isForThreads) return
     }
     yield* readAll(execution, left, ({ document }) => values.add(document))
