@@ -27,7 +27,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** A promise would pass for every document: a deletion would delete all. */
-function isAsync(promise: PromiseLike<unknown>): PetalError {
+function promiseRefused(promise: PromiseLike<unknown>): PetalError {
   // Nobody else would handle its rejection.
   promise.then(undefined, () => undefined)
   return filterError('BadValue', { operator: '$where', path: '' }, 'must not return a promise: it cannot be waited for')
@@ -95,7 +95,7 @@ function compileCondition(condition: Condition): Decision<Document> {
       return (document) => {
         const copy = cloneDocument(document)
         const passes = test.call(copy, copy)
-        if (isThenable(passes)) throw isAsync(passes)
+        if (isThenable(passes)) throw promiseRefused(passes)
         return Boolean(passes)
       }
     }

@@ -21,7 +21,8 @@ export class DistinctValues {
   readonly #buckets = new Map<string, unknown[]>()
   /** Canonical forms that stand for a single value, which was found. */
   readonly #found = new Set<string>()
-  #size = 0
+  /** In the order in which they were found. */
+  readonly #values: unknown[] = []
 
   /** @param order of strings */
   constructor(components: readonly string[], order?: StringOrder) {
@@ -31,12 +32,16 @@ export class DistinctValues {
 
   /** Number of values found. */
   get size(): number {
-    return this.#size
+    return this.#values.length
   }
 
-  /** Adds a document's values. @param onNew called with those not found before */
-  add(document: Document, onNew?: (value: unknown) => void): void {
-    this.#walk(document, 0, onNew)
+  add(document: Document): void {
+    this.#walk(document, 0)
+  }
+
+  /** Returns the values found after the first `count`. */
+  foundAfter(count: number): readonly unknown[] {
+    return this.#values.slice(count)
   }
 
   /** Adds values found by another. */
@@ -52,33 +57,33 @@ export class DistinctValues {
   /** Returns the values in MongoDB's order; of strings equal under a collation, the first found. */
   toArray(): unknown[] {
     const order = this.#order
-    const values = [...this.#buckets.values()].flat().sort((a, b) => compareValues(a, b, order))
+    const values = [...this.#values].sort((a, b) => compareValues(a, b, order))
     if (order === undefined) return values
     return values.filter((value, i) => i === 0 || compareValues(values[i - 1], value, order) !== 0)
   }
 
-  #walk(value: unknown, at: number, onNew: ((value: unknown) => void) | undefined): void {
+  #walk(value: unknown, at: number): void {
     if (at === this.#components.length) {
-      if (Array.isArray(value)) for (const element of value) this.#note(element, onNew)
-      else this.#note(value, onNew)
+      if (Array.isArray(value)) for (const element of value) this.#note(element)
+      else this.#note(value)
       return
     }
     const component = this.#components[at] as string
     if (isPlainObject(value)) {
-      if (Object.hasOwn(value, component)) this.#walk(value[component], at + 1, onNew)
+      if (Object.hasOwn(value, component)) this.#walk(value[component], at + 1)
       return
     }
     if (!Array.isArray(value)) return
     if (isDigits(component)) {
       // Unlike in a filter, digits are always a position here, never a key of the elements.
       const element = childOf(value, component)
-      if (element !== undefined) this.#walk(element, at + 1, onNew)
+      if (element !== undefined) this.#walk(element, at + 1)
       return
     }
-    for (const element of value) if (isPlainObject(element)) this.#walk(element, at, onNew)
+    for (const element of value) if (isPlainObject(element)) this.#walk(element, at)
   }
 
-  #note(value: unknown, onNew?: (value: unknown) => void): void {
+  #note(value: unknown): void {
     const scalar = toScalar(value)
     const form = scalar === undefined ? compoundForm(value) : formOf(scalar)
     if (scalar?.exact === true) this.#found.add(form)
@@ -86,18 +91,14 @@ export class DistinctValues {
     if (bucket === undefined) this.#buckets.set(form, [value])
     else if (bucket.some((other) => equalValues(other, value))) return
     else bucket.push(value)
-    this.#size++
-    onNew?.(value)
+    this.#values.push(value)
   }
 }
 
 /** Returns what collects the values that documents of a part add to those found before. */
 export function newValues(values: DistinctValues): { add(document: Document): void; partial(): readonly unknown[] } {
-  const found: unknown[] = []
-  return {
-    add: (document) => values.add(document, (value) => found.push(value)),
-    partial: () => found
-  }
+  const before = values.size
+  return { add: (document) => values.add(document), partial: () => values.foundAfter(before) }
 }
 
 function compoundForm(value: unknown): string {

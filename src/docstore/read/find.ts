@@ -121,12 +121,17 @@ export function beginFind(
   find: CompiledFind,
   control: Control,
   meter: Meter,
-  used?: PathsUsed,
-  fillsCache = true
+  used?: PathsUsed
 ): Execution {
   // May throw, so call it before capturing the view.
   const declared = declaredRead(collection, find)
-  return executionOver(collection.capture(fillsCache), declared, find, control, meter, used)
+  return executionOver(collection.capture(), declared, find, control, meter, used)
+}
+
+/** Like beginFind(), for matches that are about to be replaced or deleted: what is read of them is not cached. */
+export function beginReplacing(collection: OpenCollection, find: CompiledFind, control: Control): Execution {
+  const declared = declaredRead(collection, find)
+  return executionOver(collection.capture(false), declared, find, control, new Meter(), undefined)
 }
 
 /** Runs a read that returns a single result rather than documents, from capturing its view to closing it. */

@@ -3,8 +3,7 @@ import { yieldIfDue } from '../../model/time-slice.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Match } from '../read/confirmer.ts'
-import { beginFind, matchesOf } from '../read/find.ts'
-import { Meter } from '../read/meter.ts'
+import { beginReplacing, matchesOf } from '../read/find.ts'
 import { advance, end } from '../read/steps.ts'
 import type { CommitKind } from '../watch/change.ts'
 import { type Commit, isFull } from './commit.ts'
@@ -53,7 +52,7 @@ export async function forEachMatch(
 ): Promise<void> {
   control.beginSlice()
   control.check()
-  const execution = beginFind(collection, find, control, new Meter(), undefined, false)
+  const execution = beginReplacing(collection, find, control)
   const matches = matchesOf(execution, find)
   let remaining = find.limit
   try {

@@ -25,8 +25,7 @@ import type { OpenCollection } from '../open-collection.ts'
 import type { Match } from '../read/confirmer.ts'
 import type { Control } from '../read/control.ts'
 import type { Execution } from '../read/execution.ts'
-import { beginFind, type CompiledFind, compileFind, matchesOf } from '../read/find.ts'
-import { Meter } from '../read/meter.ts'
+import { beginReplacing, type CompiledFind, compileFind, matchesOf } from '../read/find.ts'
 import { advance, forEachStep } from '../read/steps.ts'
 import { type Commit, isFull } from './commit.ts'
 
@@ -79,7 +78,7 @@ class MergeRun {
     const run = this.#runFrom(documents, first)
     const find = this.#findOf(run)
     // Matches are read through the execution's view, for the last time when they are replaced.
-    const execution = find && beginFind(this.#collection, find, this.#control, new Meter(), undefined, false)
+    const execution = find && beginReplacing(this.#collection, find, this.#control)
     let taken = 0
     let sliceStart = performance.now()
     try {

@@ -39,14 +39,14 @@ export function readManifest(fileSystem: FileSystem, directory: string, number: 
     const reader = new LogReader(file, number)
     const builder = new StateBuilder()
     let snapshotBytes = 0
-    let edits = -1
+    let edits = 0
     for (const { payload, offset } of reader.records()) {
       const place = { path, offset }
       const edit = decodeEdit(payload, place)
       if (snapshotBytes === 0 && edit.formatVersion === undefined) throw corruption('no format version', place)
       builder.apply(edit, place)
       if (snapshotBytes === 0) snapshotBytes = reader.end
-      edits++
+      else edits++
     }
     // CURRENT is set to a manifest only after its snapshot is durable.
     if (snapshotBytes === 0) throw corruption('no snapshot', { path, offset: 0 })

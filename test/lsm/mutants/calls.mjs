@@ -67,7 +67,7 @@ export const calls = [
   ),
   mutant(
     'an asynchronous $where passes for every document',
-    edit('query/matcher', 'if (isThenable(passes)) throw isAsync(passes)\n', '\n'),
+    edit('query/matcher', 'if (isThenable(passes)) throw promiseRefused(passes)\n', '\n'),
     'query/filter-logical'
   )
 ]

@@ -42,7 +42,7 @@ export const kept = [
   ),
   mutant(
     'documents that are about to be replaced are cached',
-    edit('docstore/write/batches', 'new Meter(), undefined, false)', 'new Meter(), undefined, true)'),
+    edit('docstore/read/find', 'collection.capture(false)', 'collection.capture()'),
     'docstore/document-cache'
   ),
   mutant(
