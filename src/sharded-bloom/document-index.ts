@@ -279,7 +279,7 @@ export interface IndexStats {
     readonly privateRows: number
     readonly rangeCodes: number
     readonly upperLevel: number
-    /** Replaces hashed rows and upper level in segments with `tail: 'fingerprint'`. */
+    /** Of crowded documents; in segments with `tail: 'fingerprint'` of all, in place of hashed rows and upper level. */
     readonly fingerprints: number
     readonly live: number
     readonly directory: number
@@ -304,5 +304,7 @@ export interface IndexStats {
     /** Paths whose values have range codes. */
     readonly columns: number
     readonly density: number
+    /** Documents with so many pairs that they have fingerprints instead of bits in hashed rows (docs/filters.md). */
+    readonly crowded: number
   }[]
 }

@@ -21,17 +21,16 @@ import type { SegmentParameters } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
 import { SegmentStore } from './segment/segment-store.ts'
 import { storedDocuments } from './stored-source.ts'
+import { DensityWatch } from './tune/density-watch.ts'
 import { NextParameters } from './tune/next-parameters.ts'
 import type { PairList } from './tune/pair-list.ts'
-import { isOverfull, type TuningOptions } from './tune/tuning.ts'
+import type { TuningOptions } from './tune/tuning.ts'
 
 /** Document counts at which the very first segment is rebuilt with parameters that fit its documents. */
 const tuningSizes = [1024, 4096]
 const deadMarksPerFold = 4096
 /** Shorter segments have small samples: choosing takes only a moment, so it need not be done ahead. */
 const minChunksForEarlyChoice = 8
-/** Documents per measurement of the rows' density. */
-const densityWindow = 1024
 
 export interface MaintenanceContext {
   readonly documents: DocumentSource
@@ -53,7 +52,7 @@ export class Maintenance implements EarlySealer {
   readonly #next: NextParameters
   readonly #segments: SegmentStore
   readonly #earlySeals: EarlySeals
-  #windowStart = { documents: 0, hashedPairs: 0 }
+  readonly #density = new DensityWatch()
 
   constructor(context: MaintenanceContext) {
     this.#context = context
@@ -97,13 +96,9 @@ export class Maintenance implements EarlySealer {
   #watchDensity(): void {
     const last = this.#context.handles.at(-1)
     const open = last?.open
-    if (open === undefined || open.documents - this.#windowStart.documents < densityWindow) return
-    const documents = open.documents - this.#windowStart.documents
-    const perDocument = (open.hashedPairs - this.#windowStart.hashedPairs) / documents
-    this.#windowStart = { documents: open.documents, hashedPairs: open.hashedPairs }
+    if (open === undefined || !this.#density.isTooDense(open)) return
     // Closing early costs a small segment, so require a minimum size first.
-    const isWorthClosing = open.documents >= 2 * this.#context.geometry.chunkDocuments
-    if (!isWorthClosing || !isOverfull(perDocument, open.shards, open.rowsPerPair)) return
+    if (open.documents < 2 * this.#context.geometry.chunkDocuments) return
     last!.isClosed = true
     this.#next.forgetChoice()
   }
@@ -142,7 +137,7 @@ export class Maintenance implements EarlySealer {
   nextParameters(previous: SegmentHandle): SegmentParameters {
     const parameters = this.#next.take(previous.segment)
     this.#next.sample(this.#isYoung(this.#context.handles.length) ? 'all' : 'segment')
-    this.#windowStart = { documents: 0, hashedPairs: 0 }
+    this.#density.begin()
     return parameters
   }
 
@@ -277,7 +272,7 @@ export class Maintenance implements EarlySealer {
     handle.segment = tuned
     while (handle.tunings < tuningSizes.length && end - handle.firstOrdinal >= tuningSizes[handle.tunings]!)
       handle.tunings++
-    this.#windowStart = { documents: tuned.documents, hashedPairs: tuned.hashedPairs }
+    this.#density.begin(tuned)
     // Until the last choice every document is sampled; from then on, only what the next segment needs.
     if (handle.tunings === tuningSizes.length) this.#next.sample('segment')
     open.free()

@@ -14,10 +14,10 @@ export function indexStats(
 ): IndexStats {
   const sum = (part: (handle: SegmentHandle) => number): number =>
     handles.reduce((total, handle) => total + part(handle), 0)
-  const tailBytes = (kind: TailKind): number =>
-    sum(({ segment, bytes }) => (tailOf(segment) === kind ? bytes.hashedRows : 0))
-  const hashedRows = tailBytes('bloom')
-  const fingerprints = tailBytes('fingerprint')
+  // An older record has those of a fingerprint tail as its rows.
+  const rowsOf = ({ segment, bytes }: SegmentHandle): number => (tailOf(segment) === 'bloom' ? bytes.hashedRows : 0)
+  const hashedRows = sum(rowsOf)
+  const fingerprints = sum((handle) => handle.bytes.hashedRows + handle.bytes.fingerprints - rowsOf(handle))
   const privateRows = sum((handle) => handle.bytes.privateRows)
   const rangeCodes = sum((handle) => handle.bytes.rangeCodes)
   const upperLevel = sum((handle) => handle.bytes.upperLevel)
@@ -50,7 +50,8 @@ export function indexStats(
       rowsPerPair: segment.rowsPerPair,
       privatePairs: segment.privatePairCount,
       columns: segment.columnSpecs.length,
-      density: densityOf(segment)
+      density: densityOf(segment),
+      crowded: segment.crowdedDocuments
     }))
   }
 }

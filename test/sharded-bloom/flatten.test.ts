@@ -217,7 +217,11 @@ for (const value of [null, undefined, 1, 'x', [], new Date(), new Map()]) {
 }
 
 test('a document with more pairs than the limit is overfull', () => {
-  const limited = new Flattener(createHasher('murmur'), { lo: 1, hi: 2 }, { maxDepth: 100, maxPairs: 10 })
+  const limited = new Flattener(
+    createHasher('murmur'),
+    { lo: 1, hi: 2 },
+    { maxDepth: 100, maxValues: 10, maxFacts: 10 }
+  )
   const numbers = (count: number): Document => ({ a: Array.from({ length: count }, (_, i) => i) })
   assert.not.ok(limited.flatten(numbers(9)).isOverfull)
   assert.ok(limited.flatten(numbers(10)).isOverfull)

@@ -68,17 +68,17 @@ test('an index has exactly the documented records', () => {
 })
 
 test('the header is JSON with format, hash, seeds, segment size and damage mark', () => {
-  assert.is(indexFormat, 6)
+  assert.is(indexFormat, 7)
   assert.is(
     contentOf('68').toString(),
-    '{"format":6,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
+    '{"format":7,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
   )
   assert.is(harness.records.records.get('68')?.length, 95)
   assert.is(
     Buffer.from(harness.records.records.get('68') ?? [])
       .toString('hex')
       .slice(-8),
-    '07389260'
+    '290b250d'
   )
 })
 
@@ -100,7 +100,8 @@ test('a sealed segment has the documented segment record', () => {
     columnSpecs: [],
     columns: [],
     upper: { frames: 0, groupDocuments: 16, unknownGroups: 0 },
-    bytes: { hashedRows: 4096, privateRows: 71, rangeCodes: 0, upperLevel: 0, pairTable: 192 }
+    crowdedPairs: 32,
+    bytes: { hashedRows: 4096, fingerprints: 0, privateRows: 71, rangeCodes: 0, upperLevel: 0, pairTable: 192 }
   })
 })
 
@@ -130,7 +131,8 @@ test('an open segment has the documented segment record', () => {
     columnSpecs: [],
     columns: [],
     upper: { frames: 1, groupDocuments: 16, unknownGroups: 0 },
-    bytes: { hashedRows: 1024, privateRows: 28, rangeCodes: 0, upperLevel: 8192, pairTable: 0 }
+    crowdedPairs: 23,
+    bytes: { hashedRows: 1024, fingerprints: 0, privateRows: 28, rangeCodes: 0, upperLevel: 8192, pairTable: 0 }
   })
 })
 
@@ -203,7 +205,9 @@ test('a segment record survives encoding, whatever its keys', () => {
       }
     ],
     upper: { frames: 7, groupDocuments: 2048, unknownGroups: -2 },
-    bytes: { hashedRows: 1, privateRows: 2, rangeCodes: 3, upperLevel: 4, pairTable: 5 }
+    crowdedPairs: 44,
+    crowded: { bits: 26, bucketBits: 3, bytes: 99, from: 0, documents: 2 },
+    bytes: { hashedRows: 1, fingerprints: 6, privateRows: 2, rangeCodes: 3, upperLevel: 4, pairTable: 5 }
   }
   assert.equal(decodeSegmentRecord(encodeSegmentRecord(record)), record)
   assert.ok(new TextDecoder().decode(encodeSegmentRecord(record)).includes('[["a.\\udc00",2,["NaN"]],'))

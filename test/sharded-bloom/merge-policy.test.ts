@@ -42,7 +42,8 @@ test('on close they are merged if they are many and few documents would be rebui
     rowsPerPair: 8,
     privatePairs: 0,
     columns: 0,
-    density: 0.5
+    density: 0,
+    crowded: 0.5
   }))
   const cases: [recent: number, from: number, to: number, expected: boolean][] = [
     [0, 0, 0, false],

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Document } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { adversarial, documents, filters, plain, testSeed } from '../support/arbitraries.ts'
 import { IndexHarness, type IndexSnapshot } from '../support/index-harness.ts'
@@ -10,12 +11,21 @@ const seed = testSeed()
 const many = [
   ...fc.sample(documents(adversarial), { numRuns: 700, seed }),
   ...fc.sample(documents(plain), { numRuns: 700, seed })
-]
+].map((document, i) => (i % 40 === 7 ? { ...document, ...crowd(i) } : document))
+
+/** Hundreds of values on one path, or of paths. */
+function crowd(i: number): Document {
+  const values = Array.from({ length: 300 }, (_, k) => (7 * i + k) % 500)
+  return i % 80 === 7 ? { many: values } : Object.fromEntries(values.map((value, k) => [`k${value}`, k]))
+}
+
 const asked = [
   ...fc.sample(filters(adversarial), { numRuns: 6, seed }),
   {},
   { a: { $exists: false } },
-  { b: { $ne: 1 } }
+  { b: { $ne: 1 } },
+  { many: 300 },
+  { many: { $nin: [2, 450] }, k33: { $exists: true } }
 ].map((filter) => compileFilter(filter))
 
 type Step =

@@ -92,7 +92,7 @@ export class ByteIngest implements ScannerOwner {
   }
 
   #add(segment: OpenSegment, scanner: Scanner, result: ScanResult): boolean {
-    if (result === 'scanned') {
+    if (result === 'scanned' && segment.takesScanned(scanner)) {
       segment.addScanned(scanner)
       if (this.#refusals > 0) this.#refusals--
       return true

@@ -5,8 +5,8 @@
  * 1. Every pair by which a query of SEMANTICS could bound the document from above is emitted (docs/query-semantics.md).
  * 2. A document whose pairs do not mean exactly what MongoDB equality means is reported irregular, under every affected
  *    top-level key: arrays directly in arrays, keys with dots, all-digit keys, numbers that are not doubles.
- * 3. A document with more than `maxPairs` pairs is `overfull`: its pairs are incomplete and it must stay a candidate of
- *    every query.
+ * 3. A document with more values than `maxValues`, or more paths and types than `maxFacts`, is `overfull`: its pairs are
+ *    incomplete and it must stay a candidate of every query.
  */
 import type { PairHasher } from '../../bloom/hash.ts'
 import { timeOf } from '../../model/date.ts'
@@ -39,12 +39,18 @@ export interface FlatDocument {
 
 export interface FlattenLimits {
   readonly maxDepth: number
-  readonly maxPairs: number
+  /** Value and size pairs, duplicates included. */
+  readonly maxValues: number
+  /** Types of paths: shapes keep them. */
+  readonly maxFacts: number
 }
 
-export const defaultFlattenLimits: FlattenLimits = { maxDepth: 100, maxPairs: 20_000 }
+export const defaultFlattenLimits: FlattenLimits = { maxDepth: 100, maxValues: 2 ** 18, maxFacts: 20_000 }
 
 const maxShapes = 65_536
+const initialValues = 256
+/** Room for more values is given up again: it keeps their texts in memory. */
+const maxKeptValues = 16_384
 
 export class Flattener {
   readonly #hasher: PairHasher
@@ -65,9 +71,9 @@ export class Flattener {
   #irregularKeys: string[] = []
   readonly #nodes: PathNode[] = []
   readonly #keys: (number | string)[] = []
-  #tags = new Uint8Array(256)
-  #lo = new Int32Array(256)
-  #hi = new Int32Array(256)
+  #tags = new Uint8Array(initialValues)
+  #lo = new Int32Array(initialValues)
+  #hi = new Int32Array(initialValues)
 
   constructor(hasher: PairHasher, seed: { readonly lo: number; readonly hi: number }, limits = defaultFlattenLimits) {
     this.#hasher = hasher
@@ -90,6 +96,7 @@ export class Flattener {
       this.#shapeRoot = new Shape()
       this.#shapeCount = 0
     }
+    if (this.#keys.length > maxKeptValues) this.#shrink()
     this.#stamp++
     this.#isPlain = true
     this.#shape = this.#shapeRoot
@@ -221,7 +228,7 @@ export class Flattener {
     }
     if ((node.types & (1 << type)) !== 0) return
     node.types |= 1 << type
-    if (++this.#facts > this.#limits.maxPairs) this.#isOverfull = true
+    if (++this.#facts > this.#limits.maxFacts) this.#isOverfull = true
     if (!this.#isOverfull) this.#shape = this.#shape.step(node, type, this.#countShape)
   }
 
@@ -239,7 +246,7 @@ export class Flattener {
   }
 
   #isFull(): boolean {
-    if (this.#count >= this.#limits.maxPairs) this.#isOverfull = true
+    if (this.#count >= this.#limits.maxValues) this.#isOverfull = true
     return this.#isOverfull
   }
 
@@ -251,6 +258,14 @@ export class Flattener {
     this.#keys[i] = key
     this.#lo[i] = this.#hasher.lo
     this.#hi[i] = this.#hasher.hi
+  }
+
+  #shrink(): void {
+    this.#nodes.length = 0
+    this.#keys.length = 0
+    this.#tags = new Uint8Array(initialValues)
+    this.#lo = new Int32Array(initialValues)
+    this.#hi = new Int32Array(initialValues)
   }
 
   #grow(): void {

@@ -21,12 +21,13 @@ import type { SealedContext } from '../segment/sealed-segment.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import type { SegmentRecord } from '../segment/segment-record.ts'
 import type { StoredDocument, StoredRun } from '../stored-source.ts'
+import { DensityWatch } from '../tune/density-watch.ts'
 import { type ChoiceKeeper, fittingParametersSteps } from '../tune/earlier-choice.ts'
 import { Sampler } from '../tune/sampler.ts'
 import {
   chooseParametersInSlices,
   initialParameters,
-  isOverfull,
+  meanHashedPairs,
   parametersAfter,
   type TuningOptions
 } from '../tune/tuning.ts'
@@ -52,8 +53,6 @@ const documentsPerCheck = 32
 const minSample = 256
 /** Minimum documents of a segment whose parameters are reused for others. */
 const minKept = 16_384
-/** Documents per measurement of the rows' density. */
-const densityWindow = 1024
 
 /** What is known of segments built before. */
 export interface EarlierSegments {
@@ -78,7 +77,7 @@ export class SegmentBuilder {
   #firstOrdinal = 0
   #offsets = new OffsetList(0)
   #isClosed = false
-  #windowStart = { documents: 0, hashedPairs: 0 }
+  readonly #density = new DensityWatch()
 
   constructor(building: SegmentBuilding, earlier: EarlierSegments = {}) {
     this.#building = building
@@ -126,7 +125,7 @@ export class SegmentBuilder {
     this.#firstOrdinal = firstOrdinal
     this.#offsets = new OffsetList(segmentDocuments)
     this.#isClosed = false
-    this.#windowStart = { documents: 0, hashedPairs: 0 }
+    this.#density.begin()
   }
 
   /** REQUIRES: isOpen, not isFull, and an ordinal above all before; the same holds for the other ways to add. */
@@ -194,30 +193,21 @@ export class SegmentBuilder {
 
   #added(segment: OpenSegment, ordinal: number): void {
     this.#offsets.push(ordinal - this.#firstOrdinal)
-    this.#watchDensity(segment)
-  }
-
-  /** Closes the segment early before its filters become overfull, should documents change. */
-  #watchDensity(segment: OpenSegment): void {
-    const documents = segment.documents - this.#windowStart.documents
-    if (documents < densityWindow) return
-    const perDocument = (segment.hashedPairs - this.#windowStart.hashedPairs) / documents
-    this.#windowStart = { documents: segment.documents, hashedPairs: segment.hashedPairs }
-    const isWorthClosing = segment.documents >= 2 * this.#building.geometry.chunkDocuments
-    this.#isClosed = isWorthClosing && isOverfull(perDocument, segment.shards, segment.rowsPerPair)
+    if (!this.#density.isTooDense(segment)) return
+    this.#isClosed = segment.documents >= 2 * this.#building.geometry.chunkDocuments
   }
 
   /**
    * Keeps the parameters for later segments, unless the segment is too small. The reference density stays that of the
    * first segment with these parameters, because documents may drift slowly.
    */
-  #keep({ documents, hashedPairs }: OpenSegment): void {
+  #keep(segment: OpenSegment): void {
     const parameters = this.#parameters
     const { keeper } = this.#earlier
-    if (keeper === undefined || parameters === undefined || documents < minKept) return
+    if (keeper === undefined || parameters === undefined || segment.documents < minKept) return
     const { choice } = keeper
     const isSame = choice?.parameters.privatePairs === parameters.privatePairs
-    keeper.choice = { parameters, hashedPairs: isSame ? choice.hashedPairs : hashedPairs / documents }
+    keeper.choice = { parameters, hashedPairs: isSame ? choice.hashedPairs : meanHashedPairs(segment) }
   }
 
   /** Returns the keeper's parameters, if they fit. */

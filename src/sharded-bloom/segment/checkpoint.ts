@@ -66,15 +66,13 @@ export function openSegmentRecord(
   tunings: number,
   bytes: SegmentRecord['bytes']
 ): SegmentRecord {
-  const { upper, fingerprints } = segment.tail.record
   return {
     firstOrdinal: segment.firstOrdinal,
     documents,
     span: documents,
     storedAt: segment.firstOrdinal,
     isSealed: false,
-    shards: segment.shards,
-    rowsPerPair: segment.rowsPerPair,
+    ...segment.tail.record,
     hashedPairs: segment.hashedPairs,
     isShapeComplete: segment.isShapeComplete,
     tunings,
@@ -85,8 +83,6 @@ export function openSegmentRecord(
     storedRows: 0,
     columnSpecs: segment.columnSpecs,
     columns: [],
-    upper,
-    ...(fingerprints && { fingerprints }),
     bytes
   }
 }
@@ -108,7 +104,8 @@ export async function restoreOpenSegment(
     privatePairs: record.pairs.map((pair) => pairHash.hash(pair)),
     columns: record.columnSpecs,
     upperFrames: record.upper.frames,
-    fingerprintBits: record.fingerprints?.bits
+    fingerprintBits: record.fingerprints?.bits,
+    crowdedPairs: record.crowdedPairs
   })
   try {
     const chunks = Math.ceil(record.documents / geometry.chunkDocuments)

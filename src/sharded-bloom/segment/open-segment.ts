@@ -33,9 +33,10 @@ const maxDynamicRows = 2048
 /** What documents of one shape have in common, prepared once per shape and segment. */
 interface PreparedShape {
   readonly slots: Int32Array
-  /** The shape's hashed pairs, as the tail takes them. */
+  /** Hashes of the shape's hashed pairs, lo and hi in turn. */
+  readonly hashes: Int32Array
+  /** The same, as the tail takes them. */
   readonly facts: Int32Array
-  readonly hashedPairs: number
 }
 
 /** A document's pairs and values as scanned from its bytes (see byte-scan/). */
@@ -56,6 +57,7 @@ export class OpenSegment implements Segment {
   readonly shards: number
   readonly rowsPerPair: number
   readonly fingerprintBits: number | undefined
+  readonly crowdedPairs: number | undefined
   readonly table: PrivateTable
   readonly alwaysCandidates: number[] = []
   isShapeComplete = true
@@ -90,10 +92,11 @@ export class OpenSegment implements Segment {
     this.privateRows = new PrivateRows(memory, geometry, parameters.privatePairs.length)
     this.#dynamicLimit = Math.min(maxPrivateRows, parameters.privatePairs.length + maxDynamicRows)
     this.tail = createOpenTail({ memory, geometry, pairHash }, parameters)
-    const { shards, rowsPerPair, fingerprints } = this.tail.record
+    const { shards, rowsPerPair, fingerprints, crowdedPairs } = this.tail.record
     this.shards = shards
     this.rowsPerPair = rowsPerPair
     this.fingerprintBits = fingerprints?.bits
+    this.crowdedPairs = crowdedPairs
     this.columnSpecs = parameters.columns
     this.columns = new OpenColumns(memory, geometry.segmentDocuments, parameters.columns)
   }
@@ -111,9 +114,12 @@ export class OpenSegment implements Segment {
     return Math.max(1, Math.ceil(this.#documents / chunkDocuments)) * chunkRowBytes
   }
 
-  /** Hashed pairs of all documents added: what fills the rows. */
   get hashedPairs(): number {
     return this.#hashedPairs
+  }
+
+  get crowdedDocuments(): number {
+    return this.tail.crowdedDocuments
   }
 
   /** Adds the document at the next position. */
@@ -121,12 +127,14 @@ export class OpenSegment implements Segment {
     const position = this.#documents
     const { privateRows, tail } = this
     privateRows.beginDocument()
-    tail.beginDocument()
     const prepared = this.#prepare(flat.shape)
-    const { slots } = prepared
+    const { slots, hashes } = prepared
     for (let i = 0; i < slots.length; i++) privateRows.add(slots[i]!)
-    tail.addFacts(prepared.facts)
-    let hashed = prepared.hashedPairs
+    const isCrowded = this.#isCrowded(flat, hashes.length / 2)
+    tail.beginDocument(isCrowded)
+    if (isCrowded) for (let i = 0; i < hashes.length; i += 2) tail.add(hashes[i]!, hashes[i + 1]!)
+    else tail.addFacts(prepared.facts)
+    let hashed = hashes.length / 2
     const { nodes, tags, keys, lo, hi } = flat
     for (let i = 0; i < flat.count; i++) {
       const slot = this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!)
@@ -137,7 +145,7 @@ export class OpenSegment implements Segment {
       hashed++
       tail.add(lo[i]!, hi[i]!)
     }
-    this.#hashedPairs += hashed
+    if (!isCrowded) this.#hashedPairs += hashed
     let isAlwaysCandidate = flat.isOverfull
     for (const key of flat.irregularKeys) {
       const slot = this.#slotFor(key, Tag.irregular, 0)
@@ -149,14 +157,31 @@ export class OpenSegment implements Segment {
     this.#endDocument()
   }
 
-  /** Adds a scanned document at the next position. */
+  /** @param facts number of hashed facts */
+  #isCrowded({ nodes, tags, keys, lo, hi, count }: FlatDocument, facts: number): boolean {
+    // Which values are private matters only when there are many.
+    if (!this.tail.isCrowded(count + facts)) return false
+    let hashed = facts
+    for (let i = 0; i < count; i++) {
+      if (this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!) < 0) hashed++
+    }
+    return this.tail.isCrowded(hashed)
+  }
+
+  /** False for a scanned document that has to be added as an object: a crowded one, of whose facts the scan has lost some. */
+  takesScanned({ hashedPairs, hashCount }: ScannedDocument): boolean {
+    return hashCount === hashedPairs || !this.tail.isCrowded(hashedPairs)
+  }
+
+  /** Adds a scanned document at the next position. REQUIRES: takesScanned() */
   addScanned(scanned: ScannedDocument): void {
     const position = this.#documents
-    this.tail.beginDocument()
+    const isCrowded = this.tail.isCrowded(scanned.hashedPairs)
+    this.tail.beginDocument(isCrowded)
     this.tail.addScanned(scanned)
     this.privateRows.beginDocument()
     this.privateRows.addAll(scanned.slots, scanned.slotCount)
-    this.#hashedPairs += scanned.hashedPairs
+    if (!isCrowded) this.#hashedPairs += scanned.hashedPairs
     this.columns.addKeys(position, scanned.columnKeys, scanned.columnCounts, scanned.irregularKeys)
     this.#endDocument()
   }
@@ -164,7 +189,7 @@ export class OpenSegment implements Segment {
   /** Skips a position; the caller marks it dead. */
   skip(): void {
     this.privateRows.beginDocument()
-    this.tail.beginDocument()
+    this.tail.beginDocument(false)
     this.#endDocument()
   }
 
@@ -281,8 +306,9 @@ export class OpenSegment implements Segment {
       place(node.path, Tag.type, type)
       place(node.path, Tag.exists, 0)
     }
-    const facts = this.tail.prepareFacts(Int32Array.from(hashes))
-    const prepared: PreparedShape = { slots: Int32Array.from(slots), facts, hashedPairs: hashes.length / 2 }
+    const all = Int32Array.from(hashes)
+    const facts = this.tail.prepareFacts(all)
+    const prepared: PreparedShape = { slots: Int32Array.from(slots), hashes: all, facts }
     shape.prepared = prepared
     shape.preparedBy = this.#preparer
     return prepared

@@ -15,6 +15,8 @@ export abstract class RecordedSegment {
   readonly alwaysCandidates: readonly number[]
   readonly groupDocuments: number
   readonly hashedPairs: number
+  readonly crowdedDocuments: number
+  readonly crowdedPairs: number | undefined
 
   constructor(record: SegmentRecord) {
     this.record = record
@@ -26,5 +28,7 @@ export abstract class RecordedSegment {
     this.alwaysCandidates = record.alwaysCandidates
     this.groupDocuments = record.upper.groupDocuments
     this.hashedPairs = record.hashedPairs
+    this.crowdedDocuments = record.crowded?.documents ?? 0
+    this.crowdedPairs = record.crowdedPairs
   }
 }

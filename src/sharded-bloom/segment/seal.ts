@@ -20,7 +20,7 @@ import { pairTableSteps } from './pair-table.ts'
 import { sealedRowsAtOnce } from './private-rows.ts'
 import { frameBytes } from './row-cache.ts'
 import { ALL_DOCUMENTS, encodeRow, NO_DOCUMENT, RowShape } from './row-codec.ts'
-import type { SegmentRecord } from './segment-record.ts'
+import type { SegmentBytes, SegmentRecord } from './segment-record.ts'
 import type { TailRecord } from './tail/tail.ts'
 
 const framesPerBatch = 32
@@ -34,7 +34,7 @@ export async function sealSegment(
   tunings: number,
   storedAt = segment.firstOrdinal
 ): Promise<SegmentRecord> {
-  const { record: tail, hashedRows, upperLevel } = await writeTail(segment, store, storedAt)
+  const { record: tail, bytes: tailBytes } = await writeTail(segment, store, storedAt)
   // The memory of `rows`.
   const arena = new ScratchArena()
   const rows = new StoredRows(memory)
@@ -50,8 +50,7 @@ export async function sealSegment(
     span: segment.documents,
     storedAt,
     isSealed: true,
-    shards: tail.shards,
-    rowsPerPair: tail.rowsPerPair,
+    ...tail,
     hashedPairs: segment.hashedPairs,
     isShapeComplete: segment.isShapeComplete,
     tunings,
@@ -62,9 +61,20 @@ export async function sealSegment(
     storedRows: rows.count,
     columnSpecs: [],
     columns,
-    upper: tail.upper,
-    ...(tail.fingerprints && { fingerprints: tail.fingerprints }),
-    bytes: { hashedRows, privateRows, rangeCodes, upperLevel, pairTable: pairTable.length }
+    bytes: { ...tailBytes, privateRows, rangeCodes, pairTable: pairTable.length }
+  }
+}
+
+type TailBytes = Pick<SegmentBytes, 'hashedRows' | 'fingerprints' | 'upperLevel'>
+
+function tailPartOf(key: Uint8Array): keyof TailBytes {
+  switch (key[0]) {
+    case IndexArea.hashedRows:
+      return 'hashedRows'
+    case IndexArea.upperLevel:
+      return 'upperLevel'
+    default:
+      return 'fingerprints'
   }
 }
 
@@ -72,11 +82,10 @@ async function writeTail(
   segment: OpenSegment,
   store: IndexStore,
   storedAt: number
-): Promise<{ readonly record: TailRecord; readonly hashedRows: number; readonly upperLevel: number }> {
+): Promise<{ readonly record: TailRecord; readonly bytes: TailBytes }> {
   let writes: IndexWrite[] = []
   let arena = new ScratchArena()
-  let hashedRows = 0
-  let upperLevel = 0
+  const bytes = { hashedRows: 0, fingerprints: 0, upperLevel: 0 }
   const steps = segment.tail.sealedWrites(storedAt, segment.documents, () => arena)
   let sliceStart = performance.now()
   for (;;) {
@@ -84,13 +93,12 @@ async function writeTail(
     if (done === true) {
       if (writes.length > 0) await store.write(writes)
       arena.close()
-      return { record: value, hashedRows, upperLevel }
+      return { record: value, bytes }
     }
     const slice = yieldIfDue(sliceStart)
     sliceStart = slice instanceof Promise ? await slice : slice
     if (value === undefined) continue
-    if (value.key[0] === IndexArea.upperLevel) upperLevel += value.value.length
-    else hashedRows += value.value.length
+    bytes[tailPartOf(value.key)] += value.value.length
     writes.push(value)
     if (writes.length < framesPerBatch) continue
     await store.write(writes)

@@ -54,6 +54,10 @@ export interface SegmentRecord {
   readonly upper: UpperLevelRecord
   /** Present for a fingerprint tail; otherwise the tail is a Bloom tail. */
   readonly fingerprints?: FingerprintRecord
+  /** In a Bloom tail: a document with more hashed pairs is crowded. Not present before format 7. */
+  readonly crowdedPairs?: number
+  /** Present if there are crowded documents: their fingerprints. */
+  readonly crowded?: CrowdedRecord
   readonly bytes: SegmentBytes
 }
 
@@ -67,17 +71,32 @@ export interface FingerprintRecord {
   readonly bytes: number
 }
 
+export interface CrowdedRecord extends FingerprintRecord {
+  /** In an open segment, the position from which on documents have fingerprints, the start of a chunk. */
+  readonly from: number
+  /** Number of crowded documents. */
+  readonly documents: number
+}
+
 /** Bytes stored for a segment, by part. */
 export interface SegmentBytes {
-  /** Fingerprints, in a segment that has these. */
+  /** Before format 7, of a fingerprint tail, too. */
   readonly hashedRows: number
+  readonly fingerprints: number
   readonly privateRows: number
   readonly rangeCodes: number
   readonly upperLevel: number
   readonly pairTable: number
 }
 
-export const noBytes: SegmentBytes = { hashedRows: 0, privateRows: 0, rangeCodes: 0, upperLevel: 0, pairTable: 0 }
+export const noBytes: SegmentBytes = {
+  hashedRows: 0,
+  fingerprints: 0,
+  privateRows: 0,
+  rangeCodes: 0,
+  upperLevel: 0,
+  pairTable: 0
+}
 
 const maxShards = 65_536
 const maxPairs = 65_536
@@ -131,6 +150,10 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
   // A version without fingerprints considers a segment without rows damaged, and rebuilds the index.
   const shards = fingerprints === undefined ? integer('shards', 64, maxShards) : integer('shards', 0, 0)
   if (shards % 64 !== 0) throw damaged('shards')
+  const crowdedPairs =
+    value.crowdedPairs === undefined ? undefined : integer('crowdedPairs', 1, Number.MAX_SAFE_INTEGER)
+  const crowded = value.crowded === undefined ? undefined : decodeCrowded(value.crowded)
+  if (value.crowded !== undefined && (crowded === undefined || crowdedPairs === undefined)) throw damaged('crowded')
   const rowOfSlot = list('rowOfSlot', maxPairs).map((row) => {
     if (!Number.isSafeInteger(row) || (row as number) < ALL_DOCUMENTS || (row as number) > maxPairs) {
       throw damaged('rowOfSlot')
@@ -189,8 +212,11 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     columns,
     upper,
     ...(fingerprints && { fingerprints }),
+    ...(crowdedPairs && { crowdedPairs }),
+    ...(crowded && { crowded }),
     bytes: {
       hashedRows: Number(parts?.hashedRows ?? 0),
+      fingerprints: Number(parts?.fingerprints ?? 0),
       privateRows: Number(parts?.privateRows ?? 0),
       rangeCodes: Number(parts?.rangeCodes ?? 0),
       upperLevel: Number(parts?.upperLevel ?? 0),
@@ -210,10 +236,19 @@ function decodeUpper(value: unknown): UpperLevelRecord | undefined {
   }
 }
 
+function isBetween(number: unknown, low: number, high: number): number is number {
+  return Number.isSafeInteger(number) && (number as number) >= low && (number as number) <= high
+}
+
+function decodeCrowded(value: unknown): CrowdedRecord | undefined {
+  const fingerprints = decodeFingerprints(value)
+  const { from, documents } = (value ?? {}) as Partial<Record<keyof CrowdedRecord, unknown>>
+  if (fingerprints === undefined || !isBetween(from, 0, maxSegmentDocuments)) return undefined
+  return isBetween(documents, 0, maxSegmentDocuments) ? { ...fingerprints, from, documents } : undefined
+}
+
 function decodeFingerprints(value: unknown): FingerprintRecord | undefined {
   const { bits, bucketBits, bytes } = (value ?? {}) as Partial<Record<keyof FingerprintRecord, unknown>>
-  const isBetween = (number: unknown, low: number, high: number): number is number =>
-    Number.isSafeInteger(number) && (number as number) >= low && (number as number) <= high
   if (!isBetween(bits, minFingerprintBits, maxFingerprintBits)) return undefined
   if (!isBetween(bucketBits, 0, Math.min(bits, maxBucketBits)) || !isBetween(bytes, 0, maxFingerprintBytes))
     return undefined

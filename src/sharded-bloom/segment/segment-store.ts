@@ -117,6 +117,8 @@ function partOf(key: Uint8Array): keyof SegmentBytes {
       return 'rangeCodes'
     case IndexArea.chunkUpper:
       return 'upperLevel'
+    case IndexArea.chunkFingerprints:
+      return 'fingerprints'
     default:
       return 'hashedRows'
   }

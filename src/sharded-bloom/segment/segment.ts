@@ -19,6 +19,8 @@ export interface SegmentParameters {
   readonly upperFrames: number
   /** H: bits of a fingerprint. If given, the tail is one of fingerprints, without hashed rows and upper level. */
   readonly fingerprintBits?: number | undefined
+  /** In a Bloom tail: a document with more hashed pairs is crowded (see tail/). If not given, none is. */
+  readonly crowdedPairs?: number | undefined
 }
 
 /** Where a segment keeps a pair. */
@@ -52,8 +54,13 @@ export interface Segment {
   /** Positions whose pairs are not all known, ascending: always candidates, never certain. */
   readonly alwaysCandidates: readonly number[]
 
-  /** Hashed pairs of all documents. */
+  /** Hashed pairs of all documents that are not crowded. */
   readonly hashedPairs: number
+
+  /** Number of crowded documents. */
+  readonly crowdedDocuments: number
+  /** A document with more hashed pairs is crowded; undefined if none is. */
+  readonly crowdedPairs: number | undefined
 
   /** Number of pairs with a private row. */
   readonly privatePairCount: number

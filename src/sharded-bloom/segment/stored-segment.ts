@@ -131,8 +131,9 @@ export class StoredSegment extends RecordedSegment implements Segment {
     const { sealed, geometry, documents, flatten } = this.#context
     const { firstOrdinal, shards, rowsPerPair, pairs, columnSpecs } = this.record
     const privatePairs = pairs.map((pair) => sealed.pairHash.hash(pair))
-    const { fingerprintBits } = this
-    const parameters = { shards, rowsPerPair, privatePairs, columns: columnSpecs, upperFrames: 0, fingerprintBits }
+    const { fingerprintBits, crowdedPairs } = this
+    const tail = { shards, rowsPerPair, upperFrames: 0, fingerprintBits, crowdedPairs }
+    const parameters = { ...tail, privatePairs, columns: columnSpecs }
     const segment = new OpenSegment(memory, geometry, sealed.pairHash, firstOrdinal, parameters)
     try {
       let sliceStart = performance.now()

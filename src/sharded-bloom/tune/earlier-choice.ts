@@ -12,7 +12,7 @@ import { meanOf, type TuningOptions } from './tuning.ts'
 export interface EarlierChoice {
   readonly parameters: SegmentParameters
   /**
-   * Average number of hashed pairs per document in the first segment built with them. In the sample they were chosen
+   * Average number of hashed pairs per document that is not crowded in the first segment built with them. In the sample they were chosen
    * from it is smaller, because none of the sample's own frequent pairs is hashed.
    */
   readonly hashedPairs: number
@@ -35,7 +35,9 @@ export function* fittingParametersSteps(
   { parameters, hashedPairs }: EarlierChoice,
   { privateShare, rangeCodes }: TuningOptions
 ): Generator<void, SegmentParameters | undefined, void> {
-  const mean = meanOf(yield* sampler.hashedPairsSteps(parameters.privatePairs))
+  const { crowdedPairs = Number.POSITIVE_INFINITY } = parameters
+  const perDocument = yield* sampler.hashedPairsSteps(parameters.privatePairs)
+  const mean = meanOf(perDocument.filter((pairs) => pairs <= crowdedPairs))
   if (mean > maxGrowth * hashedPairs || mean < maxShrinking * hashedPairs) return undefined
   yield
   const known = new Set(parameters.privatePairs.map(({ lo }) => lo))

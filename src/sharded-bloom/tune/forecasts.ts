@@ -1,14 +1,13 @@
 /** Predictions for candidates, from counts taken over the sample once. */
 import { nextTurn } from '../../model/time-slice.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
-import { upperFramesFor } from '../segment/upper-level.ts'
 import { type Candidate, choicesOf } from './candidates.ts'
 import type { Contender } from './policy.ts'
 import { predictedBytes, predictedWork } from './predict.ts'
 import type { TuneQuery } from './queries.ts'
 import type { PairCounts, TuneSample } from './sample.ts'
 import { countBits, type Truth } from './truth.ts'
-import { chooseFingerprintBits, chooseShards, fingerprintTail } from './tuning.ts'
+import { chooseTail } from './tuning.ts'
 
 /** Minimum occurrences in the sample of pairs that may be private. */
 const minOccurrences = 4
@@ -20,7 +19,6 @@ interface Share {
   readonly isPrivate: ReadonlySet<number>
   /** Number of hashed pairs of each document. */
   readonly hashedPairs: Uint32Array
-  readonly mean: number
 }
 
 export class Forecasts {
@@ -67,9 +65,7 @@ export class Forecasts {
     const sizes = [...new Set(candidates.map(({ segmentDocuments }) => segmentDocuments))]
     const counts: PairCounts = await sample.count(sets, sizes, signal)
     const shares = [...representatives.keys()].map((share, i): readonly [number, Share] => {
-      const hashedPairs = counts.hashed[i]!
-      const mean = hashedPairs.reduce((sum, pairs) => sum + pairs, 0) / hashedPairs.length
-      return [share, { parameters: parameters[i]!, isPrivate: sets[i]!, hashedPairs, mean }]
+      return [share, { parameters: parameters[i]!, isPrivate: sets[i]!, hashedPairs: counts.hashed[i]! }]
     })
     const distinct = new Map(sizes.map((size, i) => [size, counts.distinctInGroups[i]!]))
     return new Forecasts(sample, queries, truth, new Map(shares), distinct)
@@ -82,17 +78,11 @@ export class Forecasts {
 
   /** The parameters an index would choose, except that P is chosen from fewer documents. */
   estimateParameters(candidate: Candidate): SegmentParameters {
-    const { rowsPerPair, bitsPerPosting, upperLevel, segmentDocuments } = candidate
-    const { parameters: chosen, hashedPairs, mean } = this.#share(candidate.privateShare)
-    if (candidate.tail === 'fingerprint') {
-      return { ...chosen, ...fingerprintTail(chooseFingerprintBits(mean)) }
-    }
-    const { fingerprintBits: _, ...parameters } = chosen
+    const { parameters, hashedPairs } = this.#share(candidate.privateShare)
+    const { privatePairs, columns } = parameters
     const stride = Math.max(1, Math.floor(hashedPairs.length / roughDocuments))
-    const counts = Array.from(hashedPairs.filter((_, i) => i % stride === 0))
-    const shards = candidate.shards === 'auto' ? chooseShards(counts, rowsPerPair, bitsPerPosting) : candidate.shards
-    const upperFrames = upperLevel ? upperFramesFor(mean, segmentDocuments) : 0
-    return { ...parameters, shards, rowsPerPair, upperFrames }
+    const counts = hashedPairs.filter((_, i) => i % stride === 0)
+    return { ...chooseTail(candidate, counts, candidate.segmentDocuments), privatePairs, columns }
   }
 
   /** @param stride predicts false positives over every stride-th document */

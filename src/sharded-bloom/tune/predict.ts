@@ -11,6 +11,7 @@ import type { PairExpression } from '../../model/pairs.ts'
 import { yieldIfDue } from '../../model/time-slice.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
+import { crowdedBits } from '../segment/tail/limits.ts'
 import { groupDocumentsOf, maxSparseGroups, upperProbes } from '../segment/upper-level.ts'
 import { type Term, type TuneQuery, termsOf } from './queries.ts'
 import { hasBit, type PositionBits, type TermTruth, type Truth } from './truth.ts'
@@ -205,9 +206,11 @@ function complement(bits: Float32Array): Float32Array {
 }
 
 /** False-positive rate of a document with `pairs` hashed pairs, for a pair that it does not have. */
-function tailRate(pairs: number, { shards, rowsPerPair, fingerprintBits }: SegmentParameters): number {
-  if (fingerprintBits === undefined) return rowFalsePositiveRate(pairs, shards, rowsPerPair)
-  return -Math.expm1(pairs * Math.log1p(-(2 ** -fingerprintBits)))
+function tailRate(pairs: number, parameters: SegmentParameters): number {
+  const { shards, rowsPerPair, fingerprintBits, crowdedPairs = Number.POSITIVE_INFINITY } = parameters
+  const bits = pairs > crowdedPairs ? crowdedBits : fingerprintBits
+  if (bits === undefined) return rowFalsePositiveRate(pairs, shards, rowsPerPair)
+  return -Math.expm1(pairs * Math.log1p(-(2 ** -bits)))
 }
 
 /**
@@ -239,7 +242,17 @@ function tailBytes(target: Predictable): number {
   const { parameters, segmentDocuments } = target
   const { shards, upperFrames, fingerprintBits } = parameters
   if (fingerprintBits !== undefined) return fingerprintBytes(target, fingerprintBits)
-  return shards / 8 + (upperFrames * frameBytes) / segmentDocuments
+  return shards / 8 + (upperFrames * frameBytes) / segmentDocuments + crowdedBytes(target)
+}
+
+/** Fingerprints of crowded documents, each taken to have pairs of its own. */
+function crowdedBytes({ parameters, segmentDocuments, hashedPairs }: Predictable): number {
+  const { crowdedPairs = Number.POSITIVE_INFINITY } = parameters
+  const pairs = hashedPairs.reduce((sum, count) => sum + (count > crowdedPairs ? count : 0), 0)
+  if (pairs === 0) return 0
+  const perDocument = pairs / hashedPairs.length
+  const code = crowdedBits - Math.log2(perDocument * segmentDocuments) + gapOverhead + 1
+  return (perDocument * (code + Math.log2(segmentDocuments))) / 8
 }
 
 /** See docs/tuning.md. Counts by group cannot show pairs in several groups: assuming none overestimates a little. */

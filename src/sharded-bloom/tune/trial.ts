@@ -14,7 +14,7 @@ import { sealSegment } from '../segment/seal.ts'
 import { type SealedContext, SealedSegment } from '../segment/sealed-segment.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
 import { SegmentHandle } from '../segment/segment-handle.ts'
-import { encodeSegmentRecord } from '../segment/segment-record.ts'
+import { encodeSegmentRecord, type SegmentBytes } from '../segment/segment-record.ts'
 import { ShardedView } from '../view.ts'
 import { MemoryStore } from './memory-store.ts'
 import type { TuneSample } from './sample.ts'
@@ -24,6 +24,7 @@ const cacheBytes = 256 << 20
 
 /** Bytes per document, in a full segment. */
 export interface TrialBytes {
+  /** With all fingerprints. */
   readonly hashedRows: number
   readonly privateRows: number
   readonly rangeCodes: number
@@ -120,13 +121,13 @@ class ByteTally {
   }
 
   add(
-    bytes: { readonly hashedRows: number; readonly privateRows: number; readonly rangeCodes: number },
+    bytes: Pick<SegmentBytes, 'hashedRows' | 'fingerprints' | 'privateRows' | 'rangeCodes'>,
     directory: number,
     documents: number,
     upperFrames: number
   ): void {
     this.#documents += documents
-    this.#hashedRows += bytes.hashedRows
+    this.#hashedRows += bytes.hashedRows + bytes.fingerprints
     this.#privateRows += bytes.privateRows
     this.#rangeCodes += bytes.rangeCodes
     this.#directory += directory

@@ -3,6 +3,9 @@
  *
  * A pair in more than about 1/1024 of the documents is cheaper as an exact list than as hashed postings (24 bits each,
  * versus some 12 for a gap) and more useful: only exact rows prove a match. All other pairs are hashed into P rows.
+ *
+ * P is chosen for usual documents. Those with several times as many pairs are *crowded*: as fingerprints they take about
+ * as much space as P rows for their pairs would (22 bits each), which all other documents would have to have, too.
  */
 import { histogramOf, meanRowFalsePositiveRate } from '../../bloom/sizing.ts'
 import { invalidOption } from '../../model/invalid-option.ts'
@@ -47,6 +50,11 @@ const defaultPrivateShare = 1 / 1024
 const maxPrivateValues = 4096
 const minShards = 64
 const maxShards = 8192
+/** A document with more than this multiple of the mean is unusual. */
+const unusualMultiple = 4
+/** When the last documents of a sample have more than this multiple, those to come will have, too. */
+const changedMultiple = 2
+const recentShare = 1 / 8
 /** Mean false-positive rate per pair and document above which P is raised, up to 1.5-fold, for uneven documents. */
 const targetFalsePositiveRate = 3e-5
 /**
@@ -96,9 +104,12 @@ function isBetween(value: unknown, least: number, greatest: number): boolean {
 export function initialParameters(choices: TuningChoices): SegmentParameters {
   const { tail, shards, rowsPerPair } = checkTuning(choices)
   if (tail === 'fingerprint') return { ...fingerprintTail(initialFingerprintBits), privatePairs: [], columns: [] }
+  const initialShards = shards === 'auto' ? 512 : shards
   return {
-    shards: shards === 'auto' ? 512 : shards,
+    shards: initialShards,
     rowsPerPair: rowsPerPair === 'auto' ? defaultRowsPerPair : rowsPerPair,
+    // Most bits are set then, whatever r is.
+    crowdedPairs: initialShards / 2,
     privatePairs: [],
     columns: [],
     upperFrames: 0
@@ -154,18 +165,29 @@ function* parameterSteps(
 }
 
 /** The tail's part of a segment's parameters. */
-type TailParameters = Pick<SegmentParameters, 'shards' | 'rowsPerPair' | 'upperFrames' | 'fingerprintBits'>
+export type TailParameters = Pick<
+  SegmentParameters,
+  'shards' | 'rowsPerPair' | 'upperFrames' | 'fingerprintBits' | 'crowdedPairs'
+>
+
+export type TailOptions = Pick<TuningOptions, 'tail' | 'shards' | 'rowsPerPair' | 'bitsPerPosting' | 'upperLevel'>
 
 /** @param perDocument number of hashed pairs of each document in a sample */
-function chooseTail(options: TuningOptions, perDocument: ArrayLike<number>, segmentDocuments: number): TailParameters {
+export function chooseTail(
+  options: TailOptions,
+  perDocument: ArrayLike<number>,
+  segmentDocuments: number
+): TailParameters {
   const { tail, bitsPerPosting, upperLevel } = options
-  const mean = meanOf(perDocument)
-  if (tail === 'fingerprint') return fingerprintTail(chooseFingerprintBits(mean))
+  if (tail === 'fingerprint') return fingerprintTail(chooseFingerprintBits(meanOf(perDocument)))
+  const usual = usualPairs(perDocument)
   const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
+  const shards = options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, bitsPerPosting) : options.shards
   return {
-    shards: options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, bitsPerPosting) : options.shards,
+    shards,
     rowsPerPair,
-    upperFrames: upperLevel ? upperFramesFor(mean, segmentDocuments) : 0
+    crowdedPairs: crowdedPairsFor(shards, rowsPerPair, usual),
+    upperFrames: upperLevel ? upperFramesFor(usual, segmentDocuments) : 0
   }
 }
 
@@ -176,13 +198,39 @@ export function fingerprintTail(fingerprintBits: number): TailParameters {
 
 /** Chooses P for documents like those counted. @param perDocument number of hashed pairs of each */
 export function chooseShards(perDocument: ArrayLike<number>, rowsPerPair: number, bitsPerPosting: number): number {
-  let shards = roundShards(bitsPerPosting * meanOf(perDocument))
+  const usual = usualPairs(perDocument)
+  let shards = roundShards(bitsPerPosting * usual)
   const limit = Math.min(maxShards, shards * 1.5)
   const histogram = histogramOf(perDocument)
-  while (shards + 64 <= limit && meanRowFalsePositiveRate(histogram, shards, rowsPerPair) > targetFalsePositiveRate) {
-    shards += 64
+  const isTooHigh = (): boolean => {
+    const inRows = histogram.subarray(0, crowdedPairsFor(shards, rowsPerPair, usual) + 1)
+    return meanRowFalsePositiveRate(inRows, shards, rowsPerPair) > targetFalsePositiveRate
   }
+  while (shards + 64 <= limit && isTooHigh()) shards += 64
   return shards
+}
+
+/** Number of pairs of a usual document, from documents in the order in which they were written: they may have changed. */
+export function usualPairs(perDocument: ArrayLike<number>): number {
+  const counts = Array.from(perDocument)
+  const ofAll = usualMean(counts)
+  const recent = usualMean(counts.slice(-Math.ceil(counts.length * recentShare)))
+  return recent > changedMultiple * ofAll ? recent : ofAll
+}
+
+/** Mean of the documents that do not have several times as many pairs as this mean. */
+function usualMean(counts: readonly number[]): number {
+  const mean = meanOf(counts)
+  const usual = counts.filter((pairs) => pairs <= unusualMultiple * mean)
+  return usual.length === counts.length ? mean : usualMean(usual)
+}
+
+/**
+ * Number of hashed pairs above which a document is crowded: more than half of its bits would be set, and it is unusual.
+ * @param usual mean of usual documents
+ */
+function crowdedPairsFor(shards: number, rowsPerPair: number, usual: number): number {
+  return Math.ceil(Math.max((Math.LN2 * shards) / rowsPerPair, unusualMultiple * usual))
 }
 
 /**
@@ -221,28 +269,29 @@ export function parametersAfter(
 
 /** A predecessor with another kind of tail provides only the number of hashed pairs. */
 function tailAfter(previous: Segment, options: TuningOptions, initial: SegmentParameters): TailParameters {
-  const { hashedPairs, documents, fingerprintBits } = previous
-  const mean = hashedPairs / Math.max(1, documents)
-  const { shards, rowsPerPair } = initial
+  const { fingerprintBits } = previous
+  const mean = meanHashedPairs(previous)
   if (options.tail === 'fingerprint') {
     return fingerprintTail(fingerprintBits ?? chooseFingerprintBits(mean))
   }
   if (fingerprintBits !== undefined) {
-    const chosen = options.shards === 'auto' ? roundShards(options.bitsPerPosting * mean) : shards
-    return { shards: chosen, rowsPerPair, upperFrames: 0 }
+    const { rowsPerPair } = initial
+    const shards = options.shards === 'auto' ? roundShards(options.bitsPerPosting * mean) : initial.shards
+    return { shards, rowsPerPair, crowdedPairs: crowdedPairsFor(shards, rowsPerPair, mean), upperFrames: 0 }
   }
+  const shards = options.shards === 'auto' ? previous.shards : initial.shards
+  const rowsPerPair = options.rowsPerPair === 'auto' ? previous.rowsPerPair : initial.rowsPerPair
   return {
-    shards: options.shards === 'auto' ? previous.shards : shards,
-    rowsPerPair: options.rowsPerPair === 'auto' ? previous.rowsPerPair : rowsPerPair,
+    shards,
+    rowsPerPair,
+    crowdedPairs: crowdedPairsFor(shards, rowsPerPair, mean),
     upperFrames: options.upperLevel ? previous.upperFrames : 0
   }
 }
 
-/**
- * True when rows are half full or more: the false-positive rate is then 2^−r, far from what the rows were chosen for.
- * Without rows, with fingerprints, the rate only grows linearly with the pairs.
- */
-export function isOverfull(hashedPairsPerDocument: number, shards: number, rowsPerPair: number): boolean {
-  if (shards === 0) return false
-  return 1 - Math.exp((-rowsPerPair * hashedPairsPerDocument) / shards) > 0.5
+/** Mean number of hashed pairs of the documents that are not crowded. */
+export function meanHashedPairs({ hashedPairs, documents, crowdedDocuments }: HashedPairCounts): number {
+  return hashedPairs / Math.max(1, documents - crowdedDocuments)
 }
+
+type HashedPairCounts = Pick<Segment, 'hashedPairs' | 'documents' | 'crowdedDocuments'>

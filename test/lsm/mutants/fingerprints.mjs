@@ -14,7 +14,7 @@ export const fingerprints = [
     'a bucket crosses the end of a frame instead of continuing in the next one',
     edit(kernel, '(byte & FRAME_MASK) > FRAME_MASK - 7 || at >= end', 'at >= end'),
     'sharded-bloom/fingerprint-codec',
-    'sharded-bloom/fingerprint-tail'
+    'sharded-bloom/fingerprint-tails'
   ),
   mutant(
     'entries of one code lose the order of their positions',
@@ -24,17 +24,17 @@ export const fingerprints = [
   mutant(
     'a run of fingerprints reaches beyond its chunk',
     edit(`${tail}/fingerprint-open`, 'if (isChunkComplete || ', 'if ('),
-    'sharded-bloom/fingerprint-tail'
+    'sharded-bloom/fingerprint-tails'
   ),
   mutant(
     'a checkpoint leaves out the run that is being filled',
     edit(`${tail}/fingerprint-open`, 'if (end > this.#first) this.#completeRun()', ''),
-    'sharded-bloom/fingerprint-tail'
+    'sharded-bloom/fingerprint-tails'
   ),
   mutant(
     'a checkpoint writes a run with documents that are not committed',
     edit(`${tail}/run-record`, 'documents < run.documents ? clipped(run, documents, bits) : run', 'run'),
-    'sharded-bloom/fingerprint-tail'
+    'sharded-bloom/fingerprint-tails'
   ),
   mutant(
     'a missing run of fingerprints is not noticed',
@@ -43,7 +43,7 @@ export const fingerprints = [
       "if (this.#documents < record.documents) throw damaged('a run of fingerprints is missing')",
       ''
     ),
-    'sharded-bloom/fingerprint-tail'
+    'sharded-bloom/fingerprint-tails'
   ),
   mutant(
     'the scanner drops facts when there are no rows',

@@ -16,7 +16,7 @@ const NO_SLOT: u32 = 0xffffffff
 /** Mask of the two slots' top bits: non-zero unless both facts have a slot. */
 const NO_SLOTS: u64 = 0x8000000080000000
 
-/** defaultFlattenLimits.maxPairs */
+/** defaultFlattenLimits.maxFacts; documents with more values are left to the flattener. */
 const MAX_COUNT: u32 = 20_000
 
 let hashesFacts: bool = false
@@ -88,7 +88,7 @@ export function hashesLeft(): u32 {
   return hashCount
 }
 
-/** True when the document has more pairs than are indexed. */
+/** True when the document has more pairs than the scanner handles. */
 // @ts-ignore: decorator
 @inline
 export function isOverfull(): bool {

@@ -15,6 +15,7 @@ import type { OpenTail, ScannedHashes, TailContext, TailRecord, TailWrite } from
 
 export class BloomOpenTail implements OpenTail {
   readonly isFull = false
+  readonly crowdedDocuments = 0
   readonly #rows: HashedRows
   readonly #upper: UpperLevelBuilder
   readonly #context: TailContext
@@ -35,6 +36,10 @@ export class BloomOpenTail implements OpenTail {
 
   get record(): TailRecord {
     return { shards: this.#shards, rowsPerPair: this.#rowNumbers.length, upper: this.#upper.record }
+  }
+
+  isCrowded(): boolean {
+    return false
   }
 
   beginDocument(): void {

@@ -1,4 +1,4 @@
-/** Creates a segment's tail: the one place that knows both kinds. */
+/** Creates a segment's tail: the one place that knows all kinds. */
 import type { RowMemory } from '../../../bloom/kernels/index.ts'
 import type { PairHash } from '../../pairs/pair-hash.ts'
 import type { SegmentParameters } from '../segment.ts'
@@ -7,13 +7,15 @@ import { BloomOpenTail } from './bloom-open.ts'
 import { BloomSealedTail } from './bloom-sealed.ts'
 import { FingerprintOpenTail } from './fingerprint-open.ts'
 import { FingerprintSealedTail } from './fingerprint-sealed.ts'
+import { SplitOpenTail } from './split-open.ts'
+import { LaterFrames, SplitSealedTail } from './split-sealed.ts'
 import type { OpenTail, SealedTail, TailContext, TailFrames } from './tail.ts'
 
 export function createOpenTail(context: TailContext, parameters: SegmentParameters): OpenTail {
-  const { fingerprintBits } = parameters
-  return fingerprintBits === undefined
-    ? new BloomOpenTail(context, parameters)
-    : new FingerprintOpenTail(context, fingerprintBits)
+  const { fingerprintBits, crowdedPairs } = parameters
+  if (fingerprintBits !== undefined) return new FingerprintOpenTail(context, fingerprintBits)
+  const rows = new BloomOpenTail(context, parameters)
+  return crowdedPairs === undefined ? rows : new SplitOpenTail(context, rows, crowdedPairs)
 }
 
 export function createSealedTail(
@@ -22,8 +24,10 @@ export function createSealedTail(
   frames: TailFrames,
   record: SegmentRecord
 ): SealedTail {
-  const { fingerprints } = record
-  return fingerprints === undefined
-    ? new BloomSealedTail(memory, pairHash, frames, record)
-    : new FingerprintSealedTail(memory, frames, record, fingerprints)
+  const { fingerprints, crowded } = record
+  if (fingerprints !== undefined) return new FingerprintSealedTail(memory, frames, record, fingerprints)
+  const rows = new BloomSealedTail(memory, pairHash, frames, record)
+  if (crowded === undefined) return rows
+  const later = new LaterFrames(frames, rows.frameCount)
+  return new SplitSealedTail(rows, new FingerprintSealedTail(memory, later, record, crowded))
 }

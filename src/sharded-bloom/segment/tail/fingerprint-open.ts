@@ -3,7 +3,7 @@
  * checkpoint writes a chunk's runs; sealing merges all of them.
  *
  * Invariants:
- * 1. Runs follow each other without gaps, and none extends beyond its chunk.
+ * 1. Runs follow each other without gaps, from the start of a chunk, and none extends beyond its chunk.
  * 2. A run is completed at the latest when it has as many entries as can be sorted in a millisecond, so that few
  *    entries are unsorted, however many pairs documents have.
  */
@@ -23,6 +23,7 @@ import type { OpenTail, ScannedHashes, TailContext, TailRecord, TailWrite } from
 const entriesPerRun = 16_384
 
 export class FingerprintOpenTail implements OpenTail {
+  readonly crowdedDocuments = 0
   readonly #context: TailContext
   readonly #bits: number
   readonly #groupShift: number
@@ -34,9 +35,14 @@ export class FingerprintOpenTail implements OpenTail {
   /** Number of entries in complete runs. */
   #entries = 0
 
-  /** @param bits H */
-  constructor(context: TailContext, bits: number) {
+  /**
+   * @param bits H
+   * @param position of the first document added; the segment's earlier ones have no fingerprints
+   */
+  constructor(context: TailContext, bits: number, position = 0) {
     this.#context = context
+    this.#documents = position
+    this.#first = position - (position % context.geometry.chunkDocuments)
     this.#bits = bits
     this.#groupShift = Math.log2(groupDocumentsOf(context.geometry.segmentDocuments))
     this.#filling = new FillingRun(bits)
@@ -54,6 +60,10 @@ export class FingerprintOpenTail implements OpenTail {
 
   get isFull(): boolean {
     return this.#entries >= maxEntries
+  }
+
+  isCrowded(): boolean {
+    return false
   }
 
   beginDocument(): void {}
@@ -111,11 +121,16 @@ export class FingerprintOpenTail implements OpenTail {
   }
 
   /** Ignores the groups asked for: only groups in which the pair is found have bits anyway. */
-  and({ lo, hi }: HashedPair, out: number): boolean {
+  and(pair: HashedPair, out: number): boolean {
     const { memory, geometry } = this.#context
     const { chunkDocuments, chunkRowBytes } = geometry
     memory.kernels.fill(out, 0, Math.max(1, Math.ceil(this.#documents / chunkDocuments)) * chunkRowBytes)
-    const { u8 } = memory
+    return this.or(pair, out)
+  }
+
+  /** Sets the bits of the pair's documents, leaving others as they are; returns whether there are any. */
+  or({ lo, hi }: HashedPair, out: number): boolean {
+    const { u8 } = this.#context.memory
     const code = fingerprintOf(lo, hi, this.#bits)
     let isAnySet = false
     const set = (position: number): void => {

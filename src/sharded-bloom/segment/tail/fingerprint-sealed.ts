@@ -125,16 +125,23 @@ export class FingerprintSealedTail implements SealedTail {
     return groups
   }
 
-  andHashed(pair: HashedPair, out: number, { from: partFrom, length }: RowPart): boolean | undefined {
+  andHashed(pair: HashedPair, out: number, { from, length }: RowPart): boolean | undefined {
+    this.#memory.kernels.fill(out + from, 0, length)
+    return this.orHashed(pair, out)
+  }
+
+  /**
+   * Sets the bits of the pair's documents, also beyond the part asked for: nobody reads them.
+   * @returns whether there are any; undefined when the bucket is damaged or not in memory
+   */
+  orHashed(pair: HashedPair, out: number): boolean | undefined {
     if (!this.#find(pair)) return undefined
-    const { kernels } = this.#memory
-    kernels.fill(out + partFrom, 0, length)
     if (this.#from === this.#to) return false
     const pointers = this.#pointToBucket()
     if (pointers === 0) return undefined
+    const { kernels } = this.#memory
     const from = this.#from & (frameBytes - 1)
     const to = from + this.#to - this.#from
-    // Bits beyond the part are unspecified: nobody reads them.
     const count = kernels.fingerprintPositions(pointers, from, to, this.#width, this.#code, this.#documents, out)
     this.#memory.pop(pointers)
     return count < 0 ? undefined : count > 0

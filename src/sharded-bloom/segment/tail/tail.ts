@@ -1,10 +1,13 @@
 /**
- * The tail of a segment: it maps the hashes of pairs without a private row to documents. Two implementations:
+ * The tail of a segment: it maps the hashes of pairs without a private row to documents. Two kinds:
  *
  * | tail          | keeps                                                | see              |
  * | ------------- | ---------------------------------------------------- | ---------------- |
  * | `bloom`       | P rows of bits, and an upper level of 32 groups      | bloom-*.ts       |
  * | `fingerprint` | for each pair of each document a code and a position | fingerprint-*.ts |
+ *
+ * A *crowded* document has so many pairs that it would have most of its row bits set, and so be a candidate of every
+ * query. A Bloom tail with a limit keeps such documents as fingerprints instead: see split-*.ts.
  *
  * Invariants:
  * 1. A document that has the pair is never missing from the pair's groups, nor from its bits.
@@ -21,7 +24,10 @@ import type { HashedPair } from '../private-table.ts'
 import type { SegmentRecord } from '../segment-record.ts'
 
 /** The tail's part of a segment's record. */
-export type TailRecord = Pick<SegmentRecord, 'shards' | 'rowsPerPair' | 'upper' | 'fingerprints'>
+export type TailRecord = Pick<
+  SegmentRecord,
+  'shards' | 'rowsPerPair' | 'upper' | 'fingerprints' | 'crowdedPairs' | 'crowded'
+>
 
 export type TailKind = 'bloom' | 'fingerprint'
 
@@ -50,19 +56,25 @@ export interface OpenTail {
   /** True when it takes no more documents. */
   readonly isFull: boolean
 
+  /** Number of crowded documents. */
+  readonly crowdedDocuments: number
+
+  /** Whether a document with this many hashed pairs is crowded. */
+  isCrowded(hashedPairs: number): boolean
+
   /** Begins the next document. */
-  beginDocument(): void
+  beginDocument(isCrowded: boolean): void
 
   /** Converts facts, which documents of one shape share, for addFacts(). @param hashes lo and hi in turn */
   prepareFacts(hashes: Int32Array): Int32Array
 
-  /** REQUIRES: `prepared` is from prepareFacts(). */
+  /** REQUIRES: `prepared` is from prepareFacts(), and the document is not crowded. */
   addFacts(prepared: Int32Array): void
 
-  /** Adds a value or a size. */
+  /** Adds a value or a size; of a crowded document, a fact, too. */
   add(lo: number, hi: number): void
 
-  /** Adds all pairs of the document. */
+  /** Adds all pairs of the document. REQUIRES: of a crowded one, `hashes` are all. */
   addScanned(scanned: ScannedHashes): void
 
   endDocument(): void

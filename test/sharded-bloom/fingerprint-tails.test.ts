@@ -1,6 +1,6 @@
 /**
- * A tail of fingerprints has each hashed pair at all of its positions and, except for colliding codes, at no others:
- * while it is filled, restored from checkpoints, and sealed.
+ * A tail of fingerprints, or with those of crowded documents, has each hashed pair at all of its positions and, except
+ * for colliding codes, at no others: while it is filled, restored from checkpoints, and sealed.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -31,14 +31,27 @@ const memory = rowMemory()
 const hasher = new MurmurHasher()
 const flattener = new Flattener(hasher, { lo: seed, hi: ~seed })
 const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
-const parameters = { shards: 0, rowsPerPair: 1, privatePairs: [], columns: [], upperFrames: 0 }
+const common = { privatePairs: [], columns: [] }
+const tails = {
+  'fingerprints of all': { ...common, shards: 0, rowsPerPair: 1, upperFrames: 0, fingerprintBits: 26 },
+  'fingerprints of crowded documents': { ...common, shards: 512, rowsPerPair: 8, upperFrames: 1, crowdedPairs: 40 },
+  'fingerprints of crowded documents, without an upper level': {
+    ...common,
+    shards: 512,
+    rowsPerPair: 8,
+    upperFrames: 0,
+    crowdedPairs: 40
+  }
+}
+type Tail = keyof typeof tails
+const tailNames = Object.keys(tails) as Tail[]
 
 /** The values of document i: one of its own, two that some documents share, one that most have. */
 function valuesOf(i: number): number[] {
   const values = [1_000_000 + i, 2_000_000 + (i >>> 3), 3_000_000 + ((i * 7919) % 61)]
   if (i % 7 !== 3) values.push(5)
-  // One long document with thousands of pairs.
-  if (i === 700) for (let k = 0; k < 3000; k++) values.push(4_000_000 + k)
+  // Documents with thousands of pairs.
+  if (i % 4000 === 700) for (let k = 0; k < 3000; k++) values.push(4_000_000 + i + k)
   return values
 }
 
@@ -112,102 +125,106 @@ async function seal(
   return { sealed, store }
 }
 
-function open(segmentDocuments: number, fingerprintBits = 26): OpenSegment {
-  return new OpenSegment(memory, geometryOf(segmentDocuments), pairHash, 0, { ...parameters, fingerprintBits })
+function open(segmentDocuments: number, tail: Tail, fingerprintBits?: number): OpenSegment {
+  const parameters = { ...tails[tail], ...(fingerprintBits && { fingerprintBits }) }
+  return new OpenSegment(memory, geometryOf(segmentDocuments), pairHash, 0, parameters)
 }
 
-for (const [segmentDocuments, documents] of [
-  [512, 1],
-  [512, 512],
-  [8192, 700],
-  [8192, 5000],
-  [16_384, 12_288]
-] as const) {
-  test(`open and sealed segments find all pairs: ${documents} documents of at most ${segmentDocuments}`, async () => {
-    const before = memory.freeFrames
-    const segment = open(segmentDocuments)
-    fill(segment, Math.floor(documents / 2))
-    await check(segment, segment.documents)
-    fill(segment, documents)
-    await check(segment, documents)
-    const { sealed, store } = await seal(segment)
-    await check(sealed, documents)
-    const again = await seal(segment)
-    assert.equal(again.store.records, store.records)
-    for (const each of [sealed, again.sealed, segment]) each.free()
-    assert.is(memory.freeFrames, before)
+for (const tail of tailNames) {
+  for (const [segmentDocuments, documents] of [
+    [512, 1],
+    [512, 512],
+    [8192, 700],
+    [8192, 5000],
+    [16_384, 12_288]
+  ] as const) {
+    test(`open and sealed segments find all pairs: ${tail}, ${documents} documents of at most ${segmentDocuments}`, async () => {
+      const before = memory.freeFrames
+      const segment = open(segmentDocuments, tail)
+      fill(segment, Math.floor(documents / 2))
+      await check(segment, segment.documents)
+      fill(segment, documents)
+      await check(segment, documents)
+      const { sealed, store } = await seal(segment)
+      await check(sealed, documents)
+      const again = await seal(segment)
+      assert.equal(again.store.records, store.records)
+      for (const each of [sealed, again.sealed, segment]) each.free()
+      assert.is(memory.freeFrames, before)
+    })
+  }
+
+  test(`a segment restored from checkpoints seals to the same bytes as one that was never closed: ${tail}`, async () => {
+    const geometry = geometryOf(16_384)
+    const whole = open(16_384, tail)
+    fill(whole, 11_000)
+    const expected = await seal(whole)
+    const store = new RecordMap()
+    const checked = new CheckedStore(store)
+    let segment = open(16_384, tail)
+    let from = 0
+    // Documents that are not committed at a checkpoint are not in the record.
+    for (const [added, committed] of [
+      [300, 300],
+      [3000, 2990],
+      [5500, 5500],
+      [5501, 5501],
+      [9000, 8192],
+      [11_000, 11_000]
+    ] as const) {
+      fill(segment, added)
+      const room = new ScratchArena()
+      for (const write of chunkWrites(segment, geometry, memory, from, committed, room)) {
+        if (write !== undefined) await checked.write([write])
+      }
+      room.close()
+      const record = openSegmentRecord(segment, committed, 0, noBytes)
+      const stored = decodeSegmentRecord(encodeSegmentRecord(record))
+      segment.free()
+      segment = (await restoreOpenSegment(stored, checked, memory, geometry, pairHash).catch((error: Error) =>
+        assert.unreachable(error.message)
+      )) as OpenSegment
+      assert.is(segment.documents, committed)
+      await check(segment, committed)
+      from = Math.floor(committed / 4096) * 4096
+    }
+    const { sealed, store: records } = await seal(segment)
+    const tailOf = ({ records: all }: RecordMap) =>
+      [...all].filter(([key]) => ['66', '62', '72', '75'].includes(key.slice(0, 2)))
+    assert.equal(tailOf(records), tailOf(expected.store))
+    for (const each of [segment, whole, sealed, expected.sealed]) each.free()
+  })
+
+  test(`a missing run is damage: ${tail}`, async () => {
+    const geometry = geometryOf(8192)
+    const segment = open(8192, tail)
+    fill(segment, 6000)
+    const store = new RecordMap()
+    const room = new ScratchArena()
+    for (const write of chunkWrites(segment, geometry, memory, 0, 6000, room)) {
+      if (write !== undefined) await new CheckedStore(store).write([write])
+    }
+    const record = openSegmentRecord(segment, 6000, 0, noBytes)
+    const runs = store.keysOf(IndexArea.chunkFingerprints)
+    assert.ok(runs.length > 1)
+    for (const key of runs) {
+      const broken = new RecordMap(store.records)
+      broken.records.delete(key)
+      try {
+        const restored = await restoreOpenSegment(record, new CheckedStore(broken), memory, geometry, pairHash)
+        restored.free()
+        assert.unreachable(`without ${key}`)
+      } catch (error) {
+        assert.is((error as { codeName?: string }).codeName, 'IndexDamaged')
+      }
+    }
+    segment.free()
   })
 }
 
-test('a segment restored from checkpoints seals to the same bytes as one that was never closed', async () => {
-  const geometry = geometryOf(16_384)
-  const whole = open(16_384)
-  fill(whole, 11_000)
-  const expected = await seal(whole)
-  const store = new RecordMap()
-  const checked = new CheckedStore(store)
-  let segment = open(16_384)
-  let from = 0
-  // Documents that are not committed at a checkpoint are not in the record.
-  for (const [added, committed] of [
-    [300, 300],
-    [3000, 2990],
-    [5500, 5500],
-    [5501, 5501],
-    [9000, 8192],
-    [11_000, 11_000]
-  ] as const) {
-    fill(segment, added)
-    const room = new ScratchArena()
-    for (const write of chunkWrites(segment, geometry, memory, from, committed, room)) {
-      if (write !== undefined) await checked.write([write])
-    }
-    room.close()
-    const record = openSegmentRecord(segment, committed, 0, noBytes)
-    const stored = decodeSegmentRecord(encodeSegmentRecord(record))
-    segment.free()
-    segment = (await restoreOpenSegment(stored, checked, memory, geometry, pairHash).catch((error: Error) =>
-      assert.unreachable(error.message)
-    )) as OpenSegment
-    assert.is(segment.documents, committed)
-    await check(segment, committed)
-    from = Math.floor(committed / 4096) * 4096
-  }
-  const { sealed, store: records } = await seal(segment)
-  const tailOf = ({ records: all }: RecordMap) => [...all].filter(([key]) => ['66', '62'].includes(key.slice(0, 2)))
-  assert.equal(tailOf(records), tailOf(expected.store))
-  for (const each of [segment, whole, sealed, expected.sealed]) each.free()
-})
-
-test('a missing run is damage', async () => {
-  const geometry = geometryOf(8192)
-  const segment = open(8192)
-  fill(segment, 6000)
-  const store = new RecordMap()
-  const room = new ScratchArena()
-  for (const write of chunkWrites(segment, geometry, memory, 0, 6000, room)) {
-    if (write !== undefined) await new CheckedStore(store).write([write])
-  }
-  const record = openSegmentRecord(segment, 6000, 0, noBytes)
-  const runs = store.keysOf(IndexArea.chunkFingerprints)
-  assert.ok(runs.length > 2)
-  for (const key of runs) {
-    const broken = new RecordMap(store.records)
-    broken.records.delete(key)
-    try {
-      const restored = await restoreOpenSegment(record, new CheckedStore(broken), memory, geometry, pairHash)
-      restored.free()
-      assert.unreachable(`without ${key}`)
-    } catch (error) {
-      assert.is((error as { codeName?: string }).codeName, 'IndexDamaged')
-    }
-  }
-  segment.free()
-})
-
 test('a bucket that spans several frames is read completely', async () => {
   // One value in all documents of the largest segment, and a few others: few buckets, thousands of positions.
-  const segment = open(65_536, 18)
+  const segment = open(65_536, 'fingerprints of all', 18)
   const pairs = ['a', 'b'].map((path, i): HashedPair => pairHash.hash({ path, tag: Type.number, key: i + 1 }))
   for (let i = 0; i < 65_536; i++) segment.add(flattener.flatten(i % 3 === 0 ? { a: 1, c: 'x' } : { a: 1, b: 2 }))
   const { sealed } = await seal(segment)
