@@ -180,6 +180,21 @@ for (const [tail, parameters] of Object.entries({ bloom: initial, fingerprint: f
   })
 }
 
+test('a crowded document is scanned, unless it has facts for which no private row is left', () => {
+  const values = (from: number): Document => ({ v: Array.from({ length: 300 }, (_, i) => from + i), w: from })
+  withPair(tools, initial, (pair) => {
+    pair.add(values(0))
+    assert.ok(pair.add(values(100)))
+    const paths = Array.from({ length: 1200 }, (_, i): Document => ({ [`k${i}`]: 0 }))
+    for (const document of [...paths, ...paths]) pair.add(document)
+    assert.not.ok(pair.scanned.isShapeComplete)
+    assert.ok(pair.add(values(200)), 'its facts have rows')
+    const wide = { ...values(300), k1190: 0, k1191: 0 }
+    assert.not.ok(pair.add(wide) || pair.add(wide))
+    assert.is(pair.scanned.crowdedDocuments, 5)
+  })
+})
+
 test('fingerprints taken from bytes are those taken from objects', () => {
   const tweets = [...generateTweets({ count: 1500, seed })]
   const mixed = [...tweets, ...sample(documents(adversarial), 1500, 7)]

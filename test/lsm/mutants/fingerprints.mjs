@@ -53,5 +53,39 @@ export const fingerprints = [
       'addRows(hash)'
     ),
     'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'facts of a crowded document are left out',
+    edit(
+      'sharded-bloom/segment/open-segment',
+      'if (isCrowded) for (let i = 0; i < hashes.length; i += 2)',
+      'if (isCrowded) for (let i = 0; i < 0; i += 2)'
+    ),
+    'sharded-bloom/crowded-documents'
+  ),
+  mutant(
+    'a scan that has lost facts of a crowded document is taken',
+    edit(
+      'sharded-bloom/segment/open-segment',
+      'return hashCount === hashedPairs || !this.tail.isCrowded(hashedPairs)',
+      'return true'
+    ),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'groups of crowded documents are skipped',
+    edit(`${tail}/split-open`, ' | (this.#crowded?.groups(pair) ?? 0)', ''),
+    'sharded-bloom/fingerprint-tails'
+  ),
+  mutant(
+    'crowded documents are found only where the rows find nothing',
+    edit(`${tail}/split-sealed`, 'this.#crowded.orHashed(pair, out) === undefined ? undefined : true', 'true'),
+    'sharded-bloom/fingerprint-tails',
+    'sharded-bloom/crowded-documents'
+  ),
+  mutant(
+    'a restored segment begins its fingerprints at its end',
+    edit(`${tail}/split-open`, 'crowded.bits, crowded.from)', 'crowded.bits, record.documents)'),
+    'sharded-bloom/fingerprint-tails'
   )
 ]
