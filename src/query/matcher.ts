@@ -5,6 +5,7 @@ import { cloneDocument } from '../model/clone.ts'
 import type { PetalError } from '../model/errors.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import type { Condition, Filter, Formula, Predicate, Test } from './ast.ts'
+import { compileBranchLookup } from './branch-lookup.ts'
 import { filterError } from './errors.ts'
 import { type LeafArrays, someValue, type ValueTest } from './path-values.ts'
 import {
@@ -34,7 +35,7 @@ function promiseRefused(promise: PromiseLike<unknown>): PetalError {
 }
 
 export function compileMatcher(filter: Filter): Decision<Document> {
-  return compileFormula(filter, compileCondition)
+  return compileFormula(filter, compileCondition, compileBranchLookup)
 }
 
 export function compileTest(test: Test): ValueTest {
@@ -43,15 +44,22 @@ export function compileTest(test: Test): ValueTest {
 
 function compileFormula<Leaf, Subject>(
   formula: Formula<Leaf>,
-  compileLeaf: (leaf: Leaf) => Decision<Subject>
+  compileLeaf: (leaf: Leaf) => Decision<Subject>,
+  compileBranches?: (
+    branches: readonly Formula<Leaf>[],
+    decisions: readonly Decision<Subject>[]
+  ) => Decision<Subject> | undefined
 ): Decision<Subject> {
+  const compile = (child: Formula<Leaf>): Decision<Subject> => compileFormula(child, compileLeaf, compileBranches)
   switch (formula.kind) {
     case 'and':
-      return every(formula.children.map((child) => compileFormula(child, compileLeaf)))
-    case 'or':
-      return some(formula.children.map((child) => compileFormula(child, compileLeaf)))
+      return every(formula.children.map(compile))
+    case 'or': {
+      const decisions = formula.children.map(compile)
+      return compileBranches?.(formula.children, decisions) ?? some(decisions)
+    }
     case 'not': {
-      const child = compileFormula(formula.child, compileLeaf)
+      const child = compile(formula.child)
       return (subject) => !child(subject)
     }
     case 'never':

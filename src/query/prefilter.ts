@@ -31,6 +31,8 @@ type LeafTest = (value: string | number | boolean) => boolean
 
 /** Longer lists would be converted to sets twice, for a filter that pairs bound well anyway. */
 const maxListed = 1000
+/** Testing the text for more branches takes longer than parsing it. */
+const maxBranches = 16
 
 /**
  * @returns undefined when the text cannot tell: negations, null, `$exists`, `$elemMatch`, positions in arrays
@@ -61,6 +63,7 @@ function compileText(filter: Filter): RecordTest | undefined {
       return tests.length < 2 ? tests[0] : (text, hasWrappers) => tests.every((test) => test(text, hasWrappers))
     }
     case 'or': {
+      if (filter.children.length > maxBranches) return undefined
       const tests = filter.children.map(compileText)
       if (!tests.every((test) => test !== undefined)) return undefined
       return (text, hasWrappers) => tests.some((test) => test(text, hasWrappers))

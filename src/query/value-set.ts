@@ -39,7 +39,7 @@ export class ValueSet {
 }
 
 /** The primitive that all equal values share; undefined when there is none. */
-function primitiveOf(value: unknown): string | number | boolean | null | undefined {
+export function primitiveOf(value: unknown): string | number | boolean | null | undefined {
   if (value === undefined) return null
   const type = typeOf(value)
   if (type === Type.null) return null

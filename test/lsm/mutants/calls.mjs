@@ -6,6 +6,16 @@ const shared = 'docstore/shared-commits'
 
 export const calls = [
   mutant(
+    'branches without an equality on the common path are forgotten',
+    edit('query/branch-lookup', 'return isFound(document) || others.some(holds)', 'return isFound(document)'),
+    'query/branch-lookup'
+  ),
+  mutant(
+    'a filter used inside itself loses its document',
+    edit('query/branch-lookup', 'current = outer', 'current = undefined'),
+    'query/branch-lookup'
+  ),
+  mutant(
     'an index that is still being built is reported as built',
     edit('docstore/indexes/create-index', 'await waitForBuild(index, options.signal)', 'return wanted.name'),
     'docstore/indexes-build'
