@@ -59,7 +59,7 @@ export class AutoBuckets implements Collector {
         group.add((held[from] as Held<unknown>).document)
         yield undefined
       }
-      yield group.result()
+      yield yield* group.result()
     }
   }
 }

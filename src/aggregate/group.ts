@@ -24,8 +24,8 @@ export interface GroupField {
   readonly value: Expression
   /** undefined for an accumulator that needs all documents of a group. */
   readonly begin: (() => Accumulator) | undefined
-  /** REQUIRES: `begin` is undefined. */
-  readonly accumulate: (documents: readonly Document[], id: unknown) => unknown
+  /** undefined if `begin` is not. */
+  readonly accumulate: GroupAccumulator | undefined
 }
 
 /** Shared by all groups of a stage. */
@@ -84,12 +84,13 @@ export class Group {
     })
   }
 
-  result(): Document {
+  /** Pauses after every few hundred documents, if it takes all of them at once. */
+  *result(): Generator<undefined, Document> {
     const result: Document = { _id: this.id }
-    this.#output.fields.forEach(({ name, accumulate }, i) => {
-      const accumulator = this.#accumulators[i]
-      result[name] = accumulator === undefined ? accumulate(this.#documents ?? [], this.id) : accumulator.result()
-    })
+    for (const [i, { name, accumulate }] of this.#output.fields.entries()) {
+      result[name] =
+        accumulate === undefined ? this.#accumulators[i]?.result() : yield* accumulate(this.#documents ?? [], this.id)
+    }
     return result
   }
 
@@ -153,11 +154,11 @@ export class Groups implements PartialCollector {
     return group
   }
 
-  *results(): Iterable<Document> {
+  *results(): Iterable<Document | undefined> {
     const { isOrdered = false } = this.#grouping
     const groups = this.#groups.values()
     for (const group of isOrdered ? [...groups].sort((a, b) => compareValues(a.id, b.id)) : groups) {
-      yield group.result()
+      yield yield* group.result()
     }
   }
 }
@@ -228,16 +229,16 @@ function compileField(name: string, spec: unknown, place: StagePlace, expression
   }
   if (Class !== undefined) {
     const value = expressions.compile(argument, place)
-    return { name, value, begin: () => new Class(), accumulate: () => null }
+    return { name, value, begin: () => new Class(), accumulate: undefined }
   }
   if (operator === '$accumulator') checkAccumulator(argument, place)
   let compiled: GroupAccumulator | undefined
   expressions.require(place, (compiler) => {
     compiled = compiler.accumulator(operator, argument)
   })
-  const accumulate = (documents: readonly Document[], id: unknown): unknown => {
+  const accumulate: GroupAccumulator = function* (documents, id) {
     try {
-      return (compiled as GroupAccumulator)(documents, id)
+      return yield* (compiled as GroupAccumulator)(documents, id)
     } catch (error) {
       throw evaluationError(place, error)
     }

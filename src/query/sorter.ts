@@ -179,11 +179,11 @@ function itemsOf<T>(entries: readonly { readonly item: T }[]): T[] {
 type Compare<E> = (a: E, b: E) => number
 
 /** Sorts stably, pausing after every few hundred entries sorted or merged. */
-function* sortInSteps<E>(entries: readonly E[], compare: Compare<E>): Generator<void, readonly E[]> {
+export function* sortInSteps<E>(entries: readonly E[], compare: Compare<E>): Generator<undefined, readonly E[]> {
   let runs: E[][] = []
   for (let from = 0; from < entries.length; from += stepEntries) {
     runs.push(entries.slice(from, from + stepEntries).sort(compare))
-    yield
+    yield undefined
   }
   while (runs.length > 1) {
     const merged: E[][] = []
@@ -194,7 +194,7 @@ function* sortInSteps<E>(entries: readonly E[], compare: Compare<E>): Generator<
   return runs[0] ?? []
 }
 
-function* merge<E>(left: E[], right: readonly E[], compare: Compare<E>): Generator<void, E[]> {
+function* merge<E>(left: E[], right: readonly E[], compare: Compare<E>): Generator<undefined, E[]> {
   if (right.length === 0) return left
   const merged: E[] = []
   let i = 0
@@ -206,7 +206,7 @@ function* merge<E>(left: E[], right: readonly E[], compare: Compare<E>): Generat
     merged.push((takesLeft ? a : b) as E)
     if (takesLeft) i++
     else j++
-    if (merged.length % stepEntries === 0) yield
+    if (merged.length % stepEntries === 0) yield undefined
   }
   return merged
 }

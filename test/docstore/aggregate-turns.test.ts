@@ -55,6 +55,27 @@ test('each stage that takes or returns many documents lets the event loop turn',
   }
 })
 
+test('accumulators that take all documents of a group let the event loop turn', async () => {
+  await using db = await opened(20_000)
+  const base = await turnsOf(db, [{ $group: { _id: null, x: { $max: '$n' } } }])
+  const accumulators: readonly Document[] = [
+    { $topN: { n: 2, sortBy: { n: 1 }, output: '$text' } },
+    { $median: { input: '$n', method: 'approximate' } },
+    { $maxN: { n: 2, input: '$text' } },
+    { $firstN: { n: 2, input: '$text' } }
+  ]
+  for (const accumulator of accumulators) {
+    const pipelines: readonly AggregationPipeline[] = [
+      [{ $group: { _id: null, x: accumulator } }],
+      [{ $bucket: { groupBy: '$n', boundaries: [0, 1000], output: { x: accumulator } } }]
+    ]
+    for (const pipeline of pipelines) {
+      const turns = (await turnsOf(db, pipeline)) - base
+      assert.ok(turns >= 70, `${turns} turns of ${JSON.stringify(pipeline)}`)
+    }
+  }
+})
+
 test('50,000 documents in as many groups, sorted, never block the event loop for long', async () => {
   await using db = await opened(50_000)
   let best = Number.POSITIVE_INFINITY

@@ -6,13 +6,20 @@ import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import { compileSort } from '../../query/sort.ts'
 import type { SortKey } from '../../query/sort-key.ts'
+import { sortInSteps } from '../../query/sorter.ts'
 import { isNil } from '../expression-values.ts'
 import { arrayOf, type Compiler, copiesOf, fieldsOf, limitOf, returned } from './operator.ts'
 import { fromEnd, fromStart, pickers } from './ordering.ts'
 import { ascending, compileRanks, rankable } from './percentiles.ts'
 
-/** @param id of the group, for evaluating `n` and `initArgs` */
-export type GroupAccumulator = (documents: readonly Document[], id: unknown) => unknown
+/**
+ * Returns the result for a group, pausing after every few hundred documents.
+ * @param id of the group, for evaluating `n` and `initArgs`
+ */
+export type GroupAccumulator = (documents: readonly Document[], id: unknown) => Generator<undefined, unknown>
+
+/** Documents evaluated between two pauses. */
+const stepDocuments = 256
 
 export interface Selection {
   /** Returns the value of a document; undefined to ignore the document. */
@@ -36,9 +43,14 @@ export function compileGroupAccumulator(
   const selection = compileSelection(name, argument, compiler)
   if (selection === undefined) return undefined
   const { evaluate, compare, result } = selection
-  return (documents, id) => {
-    const given = documents.map(evaluate).filter((value) => value !== undefined)
-    return result(compare === undefined ? given : given.sort(compare), id)
+  return function* (documents, id) {
+    const given: unknown[] = []
+    for (const [i, document] of documents.entries()) {
+      const value = evaluate(document)
+      if (value !== undefined) given.push(value)
+      if (i % stepDocuments === stepDocuments - 1) yield undefined
+    }
+    return result(compare === undefined ? given : yield* sortInSteps(given, compare), id)
   }
 }
 
@@ -111,10 +123,11 @@ function accumulator(name: string, argument: unknown, compiler: Compiler): Group
   const { init, accumulate, finalize } = fields as { init: Callback; accumulate: Callback; finalize?: Callback }
   const initArgs = compiler.compile(fields.initArgs ?? [])
   const accumulateArgs = compiler.compile(fields.accumulateArgs)
-  return (documents, id) => {
+  return function* (documents, id) {
     let state = init(...copiesOf(arrayOf(initArgs(id as Document), `${name}: initArgs`)))
-    for (const document of documents) {
+    for (const [i, document] of documents.entries()) {
       state = accumulate(state, ...copiesOf(arrayOf(accumulateArgs(document), `${name}: accumulateArgs`)))
+      if (i % stepDocuments === stepDocuments - 1) yield undefined
     }
     return returned(finalize === undefined ? state : finalize(state), name)
   }
