@@ -88,6 +88,25 @@ test('a pipeline whose results may vary runs for each document, any other one on
   assert.is(reads, 40 * 40)
 })
 
+test('documents joined to many others are passed on before the whole batch is joined', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: i, k: 1 })))
+  await db.collection('others').insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: i, k: 1 })))
+  const byValues = { from: 'others', localField: 'k', foreignField: 'k' }
+  for (const lookup of [byValues, { ...byValues, pipeline: [{ $set: { x: 1 } }] }, { from: 'others', pipeline: [] }]) {
+    let passed = 0
+    const body = (): number => ++passed
+    const pipeline = [
+      { $lookup: { ...lookup, as: 'found' } },
+      { $set: { passed: { $function: { body, args: [], lang: 'js' } } } },
+      { $limit: 1 }
+    ]
+    const [document] = await db.aggregate(pipeline).toArray()
+    assert.is((document as { readonly found: readonly unknown[] }).found.length, 3000)
+    assert.is(passed, 2)
+  }
+})
+
 test('an error about a value names the stage', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertOne({ _id: 1 })

@@ -24,6 +24,9 @@ type Equality = Join & { readonly kind: 'equality' }
 /** Documents that share one read of the other collection. */
 const batchDocuments = 256
 
+/** Documents found after which those that they were joined to are passed on: a batch may find as many for each. */
+const maxJoined = 4096
+
 /** Runs a pipeline over another collection, or over documents of its own. */
 export function foreignDocuments({ collection, pipeline }: ForeignPipeline, context: StageContext): Documents {
   const { read, stages } = pipeline
@@ -38,16 +41,17 @@ export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, 
   }
   let shared: readonly Document[] | undefined
   return transform(source, function* (slice) {
-    const results: Document[] = []
+    const joined = new Joined(lookup.as)
     for (const document of slice) {
       const pipeline = (): Documents => foreignDocuments(join.from, context)
       const found =
         shared ?? (yield* withVariables(document, lookup, context, () => collect(pipeline(), place, context)))
       if (join.isShared) shared = found
-      results.push(withNestedField(document, lookup.as, [...found]))
+      joined.add(document, [...found])
+      if (joined.isFull) yield joined.take()
       yield* pauseIfDue(context.control)
     }
-    yield results
+    yield joined.take()
   })
 }
 
@@ -74,17 +78,46 @@ function* joinByValues(
       budget.change(estimateBytes(document))
       foreign.add(document)
     })
-    const results: Document[] = []
+    const joined = new Joined(lookup.as)
     for (const { document, keys } of batch) {
       let found = foreign.get(keys)
       if (stages.length > 0) {
         const over = (): Documents => context.run(toSlices(found, context.control), stages, context)
         found = yield* withVariables(document, lookup, context, () => collect(over(), place, context))
       }
-      results.push(withNestedField(document, lookup.as, found))
+      joined.add(document, found)
+      if (joined.isFull) yield joined.take()
       yield* pauseIfDue(context.control)
     }
-    yield results
+    yield joined.take()
+  }
+}
+
+/** Documents with what they were joined to, to be passed on before they hold too much. */
+class Joined {
+  readonly #as: readonly string[]
+  #documents: Document[] = []
+  #found = 0
+
+  constructor(as: readonly string[]) {
+    this.#as = as
+  }
+
+  get isFull(): boolean {
+    return this.#found >= maxJoined
+  }
+
+  add(document: Document, found: readonly Document[]): void {
+    this.#documents.push(withNestedField(document, this.#as, found))
+    this.#found += found.length
+  }
+
+  /** Returns those added since the last call. */
+  take(): readonly Document[] {
+    const documents = this.#documents
+    this.#documents = []
+    this.#found = 0
+    return documents
   }
 }
 
