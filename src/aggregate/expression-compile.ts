@@ -2,6 +2,7 @@
  * Compiles expressions to functions: paths, variables, constants, and objects and arrays of them. Operators are left to
  * the resolver.
  */
+import { timeOf } from '../model/date.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { type Place, stageError } from './errors.ts'
@@ -70,6 +71,8 @@ function checkConstant(value: unknown, place: Place): void {
     throw stageError('BadValue', place, `undefined is not a value; ${instead}`)
   } else if (typeOf(value) === Type.unsupported) {
     throw stageError('BadValue', place, `a value of type ${describeType(value)} cannot be stored in a document`)
+  } else if (typeOf(value) === Type.date && Number.isNaN(timeOf(value))) {
+    throw stageError('BadValue', place, 'an invalid date cannot be stored in a document')
   }
 }
 

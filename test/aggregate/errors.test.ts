@@ -6,6 +6,8 @@ import { compilePipeline } from '../../src/aggregate/compile.ts'
 import { Expressions } from '../../src/aggregate/expression.ts'
 import { type ErrorName, PetalError } from '../../src/model/errors.ts'
 
+const noDate = new Date(Number.NaN)
+
 const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message: RegExp])[] = [
   [{ $match: {} }, 'TypeMismatch', /array of stages, not object/],
   ['[]', 'TypeMismatch', /not string/],
@@ -43,6 +45,11 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
   [[{ $set: { s: undefined } }], 'BadValue', /^\$set \(stage 0\): undefined is not a value; use \$\$REMOVE/],
   [[{ $set: { s: [{ t: undefined }] } }], 'BadValue', /undefined is not a value/],
   [[{ $set: { s: { $literal: [undefined] } } }], 'BadValue', /undefined is not a value/],
+  [[{ $set: { s: noDate } }], 'BadValue', /^\$set \(stage 0\): an invalid date/],
+  [[{ $set: { s: { $literal: [{ t: noDate }] } } }], 'BadValue', /an invalid date/],
+  [[{ $documents: [{ at: noDate }] }], 'BadValue', /^\$documents \(stage 0\): an invalid date/],
+  [[{ $group: { _id: noDate } }], 'BadValue', /^\$group \(stage 0\): an invalid date/],
+  [[{ $bucket: { groupBy: '$at', boundaries: [noDate, new Date()] } }], 'BadValue', /an invalid date/],
   [[{ $set: { s: () => 1 } }], 'BadValue', /a value of type function cannot be stored/],
   [[{ $set: { s: new Map() } }], 'BadValue', /a value of type Map cannot be stored/],
   [[{ $set: { s: Symbol('s') } }], 'BadValue', /a value of type symbol cannot be stored/],
@@ -119,6 +126,7 @@ test('malformed operators are refused when operators are loaded, before anything
     [[{ $match: { $expr: { $and: [{ $nope: 1 }] } } }], 'InvalidPipelineOperator', /^\$match \(stage 0\): .*\$nope/],
     [[{ $group: { _id: null, n: { $nope: 1 } } }], 'InvalidPipelineOperator', /no accumulator \$nope/],
     [[{ $set: { a: { $ifNull: ['$a', undefined] } } }], 'BadValue', /^\$set \(stage 0\): undefined/],
+    [[{ $project: { later: { $gt: ['$at', noDate] } } }], 'BadValue', /^\$project \(stage 0\): an invalid date/],
     [[{ $set: { a: { $ifNull: ['$a', () => 1] } } }], 'BadValue', /^\$set \(stage 0\): a value of type function/],
     [
       [{ $setWindowFields: { output: { a: { $push: { b: undefined } } } } }],
