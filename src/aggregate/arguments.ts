@@ -1,5 +1,6 @@
 /** Checks of stage arguments: whole numbers, objects, field names. */
 import { exactInt64 } from '../model/integers.ts'
+import { maxPathComponents } from '../model/path.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { type Place, type StagePlace, stageError } from './errors.ts'
@@ -74,6 +75,10 @@ export function pathOf(value: unknown, place: Place): readonly string[] {
   if (typeof value !== 'string')
     throw stageError('BadValue', place, `a path must be a string, not ${describeType(value)}`)
   const components = value.split('.')
+  if (components.length > maxPathComponents) {
+    const problem = `a path has at most ${maxPathComponents} components, not ${components.length}`
+    throw stageError('BadValue', place, problem)
+  }
   for (const component of components) {
     if (component !== '' && !component.startsWith('$') && component !== '__proto__') continue
     throw stageError('BadValue', place, `the path '${value}' has the invalid component '${component}'`)

@@ -7,6 +7,7 @@ import { Expressions } from '../../src/aggregate/expression.ts'
 import { type ErrorName, PetalError } from '../../src/model/errors.ts'
 
 const noDate = new Date(Number.NaN)
+const tooLong = 'a.'.repeat(200).concat('a')
 
 const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message: RegExp])[] = [
   [{ $match: {} }, 'TypeMismatch', /array of stages, not object/],
@@ -62,6 +63,14 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
   [[{ $set: { a: { $add: [1], $subtract: [1] } } }], 'FailedToParse', /one operator/],
   [[{ $set: { __proto__x: 1, a: JSON.parse('{"__proto__": 1}') } }], 'BadValue', /__proto__/],
   [[{ $unset: [] }], 'BadValue', /^\$unset/],
+  [[{ $set: { [tooLong]: 1 } }], 'BadValue', /^\$set \(stage 0\): a path has at most 200 components, not 201/],
+  [[{ $unwind: `$${tooLong}` }], 'BadValue', /at most 200 components/],
+  [[{ $unwind: { path: '$a', includeArrayIndex: tooLong } }], 'BadValue', /at most 200 components/],
+  [
+    [{ $lookup: { from: 'x', pipeline: [], as: tooLong } }],
+    'BadValue',
+    /^\$lookup \(stage 0\): a path has at most 200/
+  ],
   [[{ $unset: ['a', 'b', 'a'] }], 'BadValue', /^\$unset \(stage 0\): 'a' occurs twice/],
   [[{ $set: { b: 1 } }, { $unset: ['a.b', 'a.b'] }], 'BadValue', /^\$unset \(stage 1\): 'a\.b' occurs twice/],
   [[{ $unset: ['a.b', 'a'] }], 'BadValue', /^\$unset \(stage 0\): 'a' and 'a\.b' conflict/],
