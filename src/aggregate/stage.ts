@@ -76,7 +76,8 @@ export interface GraphSearch {
 /** A compiled stage. State between documents is created for each run. */
 export type Stage = { readonly place: StagePlace } & (
   | { readonly kind: 'each'; readonly apply: (document: Document) => Document | undefined }
-  | { readonly kind: 'expand'; readonly apply: (document: Document) => readonly Document[] }
+  /** Documents are made one by one, as they are asked for: arrays may be long. */
+  | { readonly kind: 'expand'; readonly apply: (document: Document) => Iterable<Document> }
   | { readonly kind: 'skip'; readonly count: number }
   | { readonly kind: 'limit'; readonly count: number }
   | { readonly kind: 'collect'; readonly begin: () => Collector }

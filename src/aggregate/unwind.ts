@@ -1,4 +1,4 @@
-/** `$unwind`: outputs a document for each element of an array. */
+/** `$unwind`: outputs a document for each element of an array, one by one. */
 import { type Document, isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { checkKeys, pathOf } from './arguments.ts'
@@ -7,7 +7,7 @@ import { ownValueAt } from './field-path.ts'
 import { withNestedField } from './nested-field.ts'
 import { withValueAt } from './set-path.ts'
 
-export function compileUnwind(spec: unknown, place: StagePlace): (document: Document) => readonly Document[] {
+export function compileUnwind(spec: unknown, place: StagePlace): (document: Document) => Iterable<Document> {
   const { path, includeArrayIndex, preserveNullAndEmptyArrays = false } = isPlainObject(spec) ? spec : { path: spec }
   if (isPlainObject(spec)) checkKeys(spec, ['path', 'includeArrayIndex', 'preserveNullAndEmptyArrays'], place)
   if (typeof path !== 'string' || !path.startsWith('$')) {
@@ -22,17 +22,20 @@ export function compileUnwind(spec: unknown, place: StagePlace): (document: Docu
   const withIndex = (document: Document, index: number | null): Document =>
     indexPath === undefined ? document : withNestedField(document, indexPath, index)
 
-  return (document) => {
+  return function* (document) {
     const value = ownValueAt(document, components)
     if (Array.isArray(value) && value.length > 0) {
-      return value.map((element: unknown, i) =>
-        withIndex(withValueAt(document, components, element ?? null, undefined), i)
-      )
+      for (const [i, element] of value.entries()) {
+        yield withIndex(withValueAt(document, components, element ?? null, undefined), i)
+      }
+      return
     }
     const isEmpty = value === undefined || value === null || Array.isArray(value)
-    if (!isEmpty) return [withIndex(document, null)]
-    if (!preserveNullAndEmptyArrays) return []
-    const kept = Array.isArray(value) ? withValueAt(document, components, undefined, undefined) : document
-    return [withIndex(kept, null)]
+    if (!isEmpty) {
+      yield withIndex(document, null)
+    } else if (preserveNullAndEmptyArrays) {
+      const kept = Array.isArray(value) ? withValueAt(document, components, undefined, undefined) : document
+      yield withIndex(kept, null)
+    }
   }
 }

@@ -1,6 +1,7 @@
 /** Pipelines let the event loop turn, whatever they do with many documents. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { compileUnwind } from '../../src/aggregate/unwind.ts'
 import { type AggregationPipeline, type Database, type Document, open } from '../../src/index.ts'
 import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { turnsDuring } from '../support/loop-turns.ts'
@@ -74,6 +75,23 @@ test('accumulators that take all documents of a group let the event loop turn', 
       assert.ok(turns >= 70, `${turns} turns of ${JSON.stringify(pipeline)}`)
     }
   }
+})
+
+test('$unwind makes no more documents of a long array than are asked for', () => {
+  let reads = 0
+  const array = new Proxy(items, {
+    get(target, key, receiver) {
+      if (typeof key === 'string' && /^\d+$/.test(key)) reads++
+      return Reflect.get(target, key, receiver)
+    }
+  })
+  const unwind = compileUnwind('$items', { stage: '$unwind', position: 0 })
+  let taken = 0
+  for (const document of unwind({ items: array })) {
+    assert.is(document.items, taken)
+    if (++taken === 3) break
+  }
+  assert.is(reads, 3)
 })
 
 test('50,000 documents in as many groups, sorted, never block the event loop for long', async () => {

@@ -67,7 +67,7 @@ function* each(
 
 function* expandEach(
   slice: readonly Document[],
-  apply: (document: Document) => readonly Document[]
+  apply: (document: Document) => Iterable<Document>
 ): Iterable<Document> {
   for (const document of slice) yield* apply(document)
 }
