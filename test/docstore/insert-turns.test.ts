@@ -1,4 +1,4 @@
-/** Inserts let the event loop turn, however small, large or bad the documents are. */
+/** Inserts and imports let the event loop turn, however small, large or bad the documents are. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BulkWriteError, type Document, open } from '../../src/index.ts'
@@ -37,5 +37,17 @@ test('inserting refused documents allows a turn after each', async () => {
   const turns = await turnsOf(Array.from({ length: 200 }, cyclic))
   assert.ok(turns >= 200, `${turns} turns`)
 })
+
+for (const [what, line] of [
+  ['blank lines', '\n'],
+  ['lines that are not JSON', 'a,b\n']
+] as const) {
+  test(`importing ${what} allows a turn after each`, async () => {
+    const db = await open('unused', { store: 'memory' })
+    const turns = await turnsDuring(() => db.importLines([Buffer.from(line.repeat(200))], { threads: 0 }))
+    await db.close()
+    assert.ok(turns >= 200, `${turns} turns`)
+  })
+}
 
 test.run()

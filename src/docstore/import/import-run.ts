@@ -57,6 +57,9 @@ export class ImportRun {
   async takeAll(lines: Iterable<Line>, load?: BulkLoad): Promise<boolean> {
     if (load !== undefined && (await this.#handOverIfDue(load))) return false
     for (const line of lines) {
+      // Before anything is known of the line: blank and bad ones may be all there are.
+      const slice = yieldIfDue(this.#sliceStart)
+      this.#sliceStart = slice instanceof Promise ? await slice : slice
       const item = readLine(line)
       if (item === undefined) continue
       if (item instanceof BadLine) {
@@ -75,8 +78,6 @@ export class ImportRun {
         const isHandedOver = this.#handOverIfDue(load)
         if (isHandedOver instanceof Promise ? await isHandedOver : isHandedOver) return false
       }
-      const slice = yieldIfDue(this.#sliceStart)
-      this.#sliceStart = slice instanceof Promise ? await slice : slice
     }
     return true
   }
