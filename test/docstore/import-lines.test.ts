@@ -277,6 +277,19 @@ test('an aborted import keeps complete lines and fails with AbortError', async (
   assert.equal(await db.find({}).toArray(), [{ _id: 1 }])
 })
 
+test('an import is aborted within a chunk, however large that is', async () => {
+  await using db = await open('x', { store: 'memory' })
+  const controller = new AbortController()
+  const line = `{"text":"${'x'.repeat(1000)}"}\n`
+  const count = 10_000
+  const onProgress = (): void => controller.abort()
+  const options = { threads: 0, batch: 100, signal: controller.signal, onProgress }
+  const failed = await db.importLines([Buffer.from(line.repeat(count))], options).catch((error: unknown) => error)
+  assert.is((failed as Error).name, 'AbortError')
+  const imported = await db.countDocuments()
+  assert.ok(imported >= 100 && imported < count / 2, `${imported} documents`)
+})
+
 test('white space and escapes in a line do not affect filters that the index cannot answer', async () => {
   await using db = await open('x', { store: 'memory' })
   const spellings = ['"n":', '"n" :', '"n" : ', '"n"\t:\r', '"\\u006e":', '"\\u006E" : ']

@@ -4,7 +4,7 @@
  *
  * Invariants:
  * 1. When strict, nothing after the first bad line is inserted, and everything before it is.
- * 2. However the import ends, every whole line read before its end is in the database.
+ * 2. However the import ends, every whole line taken before its end is in the database.
  */
 import { AbortedError } from '../../model/errors.ts'
 import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
@@ -17,6 +17,9 @@ import { type ImportOptions, notBytes } from './check-import.ts'
 import { type ImportResult, ImportRun, type LineSource } from './import-run.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { maxLineBytes } from './read-line.ts'
+
+/** Bytes of a chunk taken before the signal is looked at again: a chunk may be the whole input. */
+const maxTakenBytes = 1024 * 1024
 
 /** @param closing stops an asynchronous source, which may never end by itself */
 export async function importLines(
@@ -33,7 +36,9 @@ export async function importLines(
       for await (const chunk of withIdlePause(source, lineImport, end)) {
         if (signal?.aborted) break
         assertBytes(chunk)
-        await lineImport.take(chunk)
+        for (let at = 0; at < chunk.length && !signal?.aborted; at += maxTakenBytes) {
+          await lineImport.take(chunk.subarray(at, at + maxTakenBytes))
+        }
       }
     } catch (error) {
       // The source failed: import what was read before.
