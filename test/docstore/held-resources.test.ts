@@ -1,4 +1,7 @@
 /** Creating and dropping collections leaks no resources, even if a process does so for years. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import v8 from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -46,5 +49,27 @@ for (const [life, live] of Object.entries(lives)) {
     await store.close()
   })
 }
+
+test('an open collection does not keep the results and errors of its rebuilds', async () => {
+  v8.setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  await using db = await open('x', { store: 'memory' })
+  await db.insertOne({ n: 1 })
+  const rebuild = async (): Promise<readonly WeakRef<object>[]> => {
+    const result = await db.index.rebuild({ threads: 0 })
+    const reason = new Error('enough')
+    await db.index.rebuild({ signal: AbortSignal.abort(reason) }).catch(() => undefined)
+    return [new WeakRef(result), new WeakRef(reason)]
+  }
+  const ended = await rebuild()
+  await rebuild()
+  // An object dereferenced in a turn stays until its end.
+  await nextTurn()
+  collect()
+  assert.equal(
+    ended.map((each) => each.deref()),
+    [undefined, undefined]
+  )
+})
 
 test.run()

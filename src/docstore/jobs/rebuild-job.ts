@@ -50,7 +50,7 @@ export class RebuildJob {
   readonly #closing = new AbortController()
   /** Aborts the running automatic rebuild. */
   #automatic: AbortController | undefined
-  #running: Promise<unknown> = Promise.resolve()
+  #running: Promise<void> = Promise.resolve()
   #explicitRebuilds = 0
 
   /**
@@ -67,7 +67,7 @@ export class RebuildJob {
       this.#explicitRebuilds--
     }
     running.then(ended, ended)
-    this.#running = Promise.allSettled([this.#running, running])
+    this.#follow(running)
     return running
   }
 
@@ -77,7 +77,7 @@ export class RebuildJob {
     const preemption = new AbortController()
     this.#automatic = preemption
     const running = rebuild(target, { signal: preemption.signal }, this.#closing.signal)
-    this.#running = Promise.allSettled([this.#running, running])
+    this.#follow(running)
     try {
       return await running
     } catch (error) {
@@ -92,6 +92,11 @@ export class RebuildJob {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#running
+  }
+
+  /** Without results and errors, which would stay as long as the collection is open. */
+  #follow(running: Promise<unknown>): void {
+    this.#running = Promise.allSettled([this.#running, running]).then(ignore)
   }
 }
 
@@ -129,3 +134,5 @@ async function rebuild(
   }
   return { documents, milliseconds: performance.now() - started }
 }
+
+function ignore(): void {}
