@@ -1,4 +1,4 @@
-/** A write that waits for its turn ends when its signal fires, and then changes nothing. */
+/** A write that waits for its turn ends when its signal fires, and then changes nothing; calls share the listener of a signal. */
 import { getEventListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'uvu'
@@ -65,5 +65,39 @@ test('a call that is done no longer listens to its signal', async () => {
   assert.is(getEventListeners(signal, 'abort').length, 0)
   assert.is(await db.countDocuments(), 20)
 })
+
+/** A source that yields once `go` has resolved. */
+async function* sourceAfter<T>(go: Promise<void>, item: T): AsyncGenerator<T> {
+  await go
+  yield item
+}
+
+const sharing: Readonly<Record<string, (db: Database, signal: AbortSignal, go: Promise<void>) => Promise<unknown>>> = {
+  insertMany: (db, signal, go) => db.insertMany(sourceAfter(go, {}), { signal }),
+  importLines: (db, signal, go) => db.importLines(sourceAfter(go, Buffer.from('{}')), { signal }),
+  createIndex: (db, signal) => db.createIndex({ n: 1 }, { signal })
+}
+
+for (const [name, call] of Object.entries(sharing)) {
+  test(`twenty calls share one listener of their signal: ${name}`, async () => {
+    await using db = await open(new SlowLevel())
+    await db.insertOne({ n: 1 })
+    const { signal } = new AbortController()
+    let most = 0
+    const watch = setInterval(() => {
+      most = Math.max(most, getEventListeners(signal, 'abort').length)
+    }, 1)
+    let go = (): void => {}
+    const gone = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const done = Promise.all(Array.from({ length: 20 }, () => call(db, signal, gone)))
+    setTimeout(go, 20)
+    await done
+    clearInterval(watch)
+    assert.is(most, 1)
+    assert.is(getEventListeners(signal, 'abort').length, 0)
+  })
+}
 
 test.run()

@@ -11,6 +11,7 @@
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { yieldIfDue } from '../../model/time-slice.ts'
+import { callOnAbort } from '../call-on-abort.ts'
 import { commitFailed } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Catalog } from '../store/catalog.ts'
@@ -104,13 +105,12 @@ async function findOrAdd(
 async function waitForBuild({ building }: DeclaredIndex, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return building
   if (signal.aborted) return
-  let stop = (): void => {}
+  let forget = (): void => {}
   const aborted = new Promise<void>((resolve) => {
-    stop = resolve
-    signal.addEventListener('abort', stop)
+    forget = callOnAbort(signal, resolve)
   })
   await Promise.race([building, aborted])
-  signal.removeEventListener('abort', stop)
+  forget()
 }
 
 async function build(

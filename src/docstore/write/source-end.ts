@@ -1,5 +1,6 @@
 /** Stops reading a source before its end: when the caller's signal fires, or the database closes. */
 import { AbortedError, PetalError } from '../../model/errors.ts'
+import { callOnAbort } from '../call-on-abort.ts'
 import type { CloseSignal } from '../close-signal.ts'
 
 /** What a wait resolves to when reading stops. */
@@ -18,11 +19,13 @@ export class SourceEnd {
     this.#look()
     this.#settle()
   }
+  /** Stops listening to the signal. */
+  readonly #forget: (() => void) | undefined
 
   constructor(signal: AbortSignal | undefined, closing: CloseSignal) {
     this.#signal = signal
     this.#closing = closing
-    signal?.addEventListener('abort', this.#onEnd)
+    this.#forget = signal && callOnAbort(signal, this.#onEnd)
     closing.listen(this.#onEnd)
     this.#look()
   }
@@ -42,7 +45,7 @@ export class SourceEnd {
 
   /** Removes the listeners. */
   release(): void {
-    this.#signal?.removeEventListener('abort', this.#onEnd)
+    this.#forget?.()
     this.#closing.forget(this.#onEnd)
   }
 
