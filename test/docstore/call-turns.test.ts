@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
+import { turnsDuring } from '../support/loop-turns.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const calls: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
@@ -45,6 +46,16 @@ for (const store of ['lsm', 'memory'] as const) {
     }
   })
 }
+
+test('an unordered bulkWrite() allows a turn after each operation that it begins', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertOne({})
+  const operations = Array.from({ length: 500 }, (_, _id) => ({
+    updateOne: { filter: { _id }, update: { $set: { n: 1 } } }
+  }))
+  const turns = await turnsDuring(() => db.bulkWrite(operations, { ordered: false }))
+  assert.ok(turns >= 500, `${turns} turns`)
+})
 
 test("an error of a call in a long turn is its caller's, and never an unhandled rejection", async () => {
   await using db = await open('unused', { store: 'memory' })

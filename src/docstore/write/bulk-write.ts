@@ -1,6 +1,6 @@
 /** bulkWrite(): runs the operations one after the other and adds up their results. */
 import { PetalError } from '../../model/errors.ts'
-import { deliver } from '../../model/time-slice.ts'
+import { deliver, yieldIfDue } from '../../model/time-slice.ts'
 import { type Document, describeType, isPlainObject } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
 import { assertDocument } from '../documents/stored-form.ts'
@@ -160,10 +160,20 @@ export async function bulkWrite(
       writeErrors.push(writeError(index, error))
     })
   const atOnce = isOrdered ? 1 : maxAtOnce
+  let sliceStart = performance.now()
   for (let from = 0; from < operations.length && !(isOrdered && writeErrors.length > 0); from += atOnce) {
     control.check()
-    const indexes = Array.from({ length: Math.min(atOnce, operations.length - from) }, (_, i) => from + i)
-    const results = await Promise.allSettled(indexes.map(runAt))
+    const running: Promise<void>[] = []
+    for (let index = from; index < Math.min(from + atOnce, operations.length); index++) {
+      // Compiling an operation may take a tenth of a millisecond.
+      const slice = yieldIfDue(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
+      const done = runAt(index)
+      // Errors are looked at when all have ended; until then, avoid an unhandled rejection.
+      done.catch(ignore)
+      running.push(done)
+    }
+    const results = await Promise.allSettled(running)
     for (const result of results) if (result.status === 'rejected') throw result.reason
   }
   writeErrors.sort((one, other) => one.index - other.index)
@@ -264,3 +274,5 @@ function updateOf(operation: UpdateOperation, common: Common): UpdateRequest {
   const compile: Compile = () => compileSpec(spec, filter, options)
   return updateRequest(isOne ? 'updateOne' : 'updateMany', isOne ? 1 : 0, filter, compile, options)
 }
+
+function ignore(): void {}
