@@ -9,6 +9,7 @@
  */
 import { join } from 'node:path'
 import { copyShared } from '../../model/copy-bytes.ts'
+import { yieldIfDue } from '../../model/time-slice.ts'
 import type { JobRunner } from '../compaction/job.ts'
 import { LogRecovery } from '../format/log-recovery.ts'
 import { logName, parseFileName } from '../fs/file-names.ts'
@@ -66,7 +67,7 @@ export async function recoverStore(settings: RecoverySettings): Promise<Recovere
   const buffers: WriteBuffer[] = []
   try {
     const recovery = new LogRecovery(fileSystem, directory, versions)
-    replay(recovery, settings, buffers)
+    await replay(recovery, settings, buffers)
     // What a crash has left behind, half a merge for example, may be what fills the disk.
     if (buffers.length > 0) removeObsolete(fileSystem, directory, versions)
     const tables = await writeTables(buffers, versions, settings)
@@ -90,7 +91,12 @@ function newLogs({ fileSystem, directory, options }: RecoverySettings, versions:
 }
 
 /** Replays the logs into memtables, oldest first. @param buffers receives them, even if a log is damaged */
-function replay(recovery: LogRecovery, { pool, options }: RecoverySettings, buffers: WriteBuffer[]): void {
+async function replay(
+  recovery: LogRecovery,
+  { pool, options }: RecoverySettings,
+  buffers: WriteBuffer[]
+): Promise<void> {
+  let sliceStart = performance.now()
   for (const { payload, place } of recovery.records()) {
     let buffer = buffers.at(-1)
     if (buffer === undefined || buffer.fillBytes >= options.writeBufferSize) {
@@ -102,6 +108,8 @@ function replay(recovery: LogRecovery, { pool, options }: RecoverySettings, buff
     copyShared(payload, bytes, offset)
     arena.commit(offset + payload.length)
     applyBatches(buffer.memtable, chunk, offset, offset + payload.length, place)
+    const slice = yieldIfDue(sliceStart)
+    sliceStart = slice instanceof Promise ? await slice : slice
   }
 }
 
