@@ -7,6 +7,7 @@
  * 1. A segment is on the stored list from before its first record is written until after its last one is deleted,
  *    unless a directory record names it.
  * 2. A segment that a directory record names is never deleted, whatever the list says.
+ * 3. The list is written by one batch after the other: of two in flight, a store might apply the later one first.
  */
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { IndexArea, indexKey, indexRange } from '../records/index-keys.ts'
@@ -36,6 +37,8 @@ export function rangesFrom(storedAt: number): (readonly [from: Uint8Array, to: U
 export class Leftovers {
   readonly #store: IndexStore
   readonly #numbers = new Set<number>()
+  /** Resolves when the list is not being written. */
+  #writing: Promise<void> = Promise.resolve()
 
   constructor(store: IndexStore) {
     this.#store = store
@@ -57,32 +60,53 @@ export class Leftovers {
   /** Puts a segment on the list and writes the list to the store. */
   async add(storedAt: number): Promise<void> {
     this.#numbers.add(storedAt)
-    await this.#store.write([this.#write()])
+    await this.#write()
   }
 
   /**
-   * Updates the list for the batch in which `built` replace `replaced`.
-   * @returns the write, and an undo for when the batch fails
+   * Updates the list in the batch in which `built` replace `replaced`.
+   * @param write writes the batch, with this record in it
    */
-  exchange(built: readonly number[], replaced: readonly number[]): { write: IndexWrite; undo: () => void } {
-    for (const number of built) this.#numbers.delete(number)
-    for (const number of replaced) this.#numbers.add(number)
-    const undo = (): void => {
-      for (const number of replaced) this.#numbers.delete(number)
-      for (const number of built) this.#numbers.add(number)
-    }
-    return { write: this.#write(), undo }
+  exchange(
+    built: readonly number[],
+    replaced: readonly number[],
+    write: (list: IndexWrite) => Promise<void>
+  ): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const number of built) this.#numbers.delete(number)
+      for (const number of replaced) this.#numbers.add(number)
+      try {
+        await write(this.#list())
+      } catch (error) {
+        for (const number of replaced) this.#numbers.delete(number)
+        for (const number of built) this.#numbers.add(number)
+        throw error
+      }
+    })
   }
 
   /** Deletes a segment's records and takes it off the list. REQUIRES: no directory record names it. */
   async clear(storedAt: number): Promise<void> {
     for (const area of segmentAreas) await this.#store.clear(...indexRange(area, storedAt))
     this.#numbers.delete(storedAt)
-    await this.#store.write([this.#write()])
+    await this.#write()
   }
 
-  #write(): IndexWrite {
+  #write(): Promise<void> {
+    return this.#inTurn(() => this.#store.write([this.#list()]))
+  }
+
+  #inTurn(write: () => Promise<void>): Promise<void> {
+    const written = this.#writing.then(write)
+    this.#writing = written.catch(ignore)
+    return written
+  }
+
+  #list(): IndexWrite {
     const value = this.#numbers.size === 0 ? undefined : new TextEncoder().encode(JSON.stringify(this.numbers))
     return { key: indexKey(IndexArea.leftovers), value }
   }
 }
+
+/** Whoever wrote the list gets the error. */
+function ignore(): void {}

@@ -125,19 +125,15 @@ export class Rebuild implements IndexRebuild {
       })
     }
     const replaced = this.#replaced.map(({ storedAt }) => storedAt)
-    const { write, undo } = this.#context.leftovers.exchange(this.#numbers, replaced)
-    const writes: IndexWrite[] = this.#replaced.map(({ firstOrdinal }) => ({
-      key: indexKey(IndexArea.segment, firstOrdinal),
-      value: undefined
-    }))
-    // Order matters: a segment with the same first ordinal as a replaced one is written after that one is deleted.
-    writes.push(...this.#directory, ...this.#handles.map((handle) => handle.liveWrite()), write)
-    try {
-      await this.#store.write(writes)
-    } catch (error) {
-      undo()
-      throw error
-    }
+    await this.#context.leftovers.exchange(this.#numbers, replaced, (list) => {
+      const writes: IndexWrite[] = this.#replaced.map(({ firstOrdinal }) => ({
+        key: indexKey(IndexArea.segment, firstOrdinal),
+        value: undefined
+      }))
+      // Order matters: a segment with the same first ordinal as a replaced one is written after that one is deleted.
+      writes.push(...this.#directory, ...this.#handles.map((handle) => handle.liveWrite()), list)
+      return this.#store.write(writes)
+    })
     for (const handle of this.#handles) handle.isLiveStored = true
     this.#isPublished = true
     this.#context.exchange(this.#replaced, this.#handles)
