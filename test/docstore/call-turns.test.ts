@@ -1,7 +1,7 @@
 /** A loop of awaited calls lets timers and the database's own work run, however little each call has to do. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, open } from '../../src/index.ts'
+import { type ChangeStream, type Database, open } from '../../src/index.ts'
 import { turnsDuring } from '../support/loop-turns.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
@@ -46,6 +46,30 @@ for (const store of ['lsm', 'memory'] as const) {
     }
   })
 }
+
+test('taking changes that are already there lets timers fire', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const count = 500
+  const takes: readonly ((stream: ChangeStream) => Promise<unknown>)[] = [
+    async (stream) => {
+      for (let i = 0; i < count; i++) await stream.next()
+    },
+    async (stream) => {
+      for (let i = 0; i < count && (await stream.hasNext()); i++);
+    },
+    async (stream) => {
+      let taken = 0
+      for await (const _ of stream) if (++taken === count) break
+    }
+  ]
+  for (const take of takes) {
+    const stream = db.watch()
+    await db.insertMany(Array.from({ length: count }, () => ({})))
+    const turns = await turnsDuring(() => take(stream))
+    await stream.close()
+    assert.ok(turns >= count / 2, `${turns} turns`)
+  }
+})
 
 test('an unordered bulkWrite() allows a turn after each operation that it begins', async () => {
   await using db = await open('unused', { store: 'memory' })

@@ -104,7 +104,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
   async hasNext(): Promise<boolean> {
     for (;;) {
       this.#found = this.#take()
-      if (this.#found !== undefined || !this.#buffer.isOpen) return this.#found !== undefined
+      if (this.#found !== undefined || !this.#buffer.isOpen) return deliver(this.#found !== undefined)
       await this.#buffer.waitForChange()
     }
   }
@@ -136,7 +136,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
   async #nextOrEnd(): Promise<E | undefined> {
     for (;;) {
       const event = this.#take()
-      if (event !== undefined || !this.#buffer.isOpen) return event
+      if (event !== undefined || !this.#buffer.isOpen) return deliver(event)
       await this.#buffer.waitForChange()
     }
   }
