@@ -1,5 +1,5 @@
 /** An open collection: its records, its index, its writer, and the views that read it. */
-import { yieldIfTurnLong } from '../model/time-slice.ts'
+import { yieldIfDue, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
 import type { RemoteBuilder } from '../sharded-bloom/rebuild/remote-builder.ts'
@@ -133,11 +133,16 @@ export class OpenCollection {
       const ordinals = await view.ordinalsOf(keys)
       const visible = ordinals.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
       const records = await view.records(visible)
+      const documents: (Document | undefined)[] = []
       let next = 0
-      return ordinals.map((ordinal) => {
+      let sliceStart = performance.now()
+      for (const ordinal of ordinals) {
+        const slice = yieldIfDue(sliceStart)
+        sliceStart = slice instanceof Promise ? await slice : slice
         const record = ordinal !== undefined && ordinal < view.limit ? records[next++] : undefined
-        return record === undefined ? undefined : decodeRecord(record)
-      })
+        documents.push(record === undefined ? undefined : decodeRecord(record))
+      }
+      return documents
     } finally {
       view.close()
     }

@@ -47,6 +47,14 @@ for (const store of ['lsm', 'memory'] as const) {
   })
 }
 
+test('getMany() allows a turn after each document', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const ids = Array.from({ length: 500 }, (_, _id) => _id)
+  await db.insertMany(ids.map((_id) => ({ _id })))
+  const turns = await turnsDuring(() => db.getMany(ids))
+  assert.ok(turns >= 500, `${turns} turns`)
+})
+
 test('taking changes that are already there lets timers fire', async () => {
   await using db = await open('unused', { store: 'memory' })
   const count = 500
