@@ -8,6 +8,8 @@ import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-d
 class SlowFileSystem extends MemoryFileSystem {
   readonly prepared: string[] = []
   readonly read: string[] = []
+  /** Number of reads being prepared. */
+  pending = 0
   /** Resolves when reads may be prepared. */
   gate: Promise<void> = Promise.resolve()
 
@@ -16,8 +18,10 @@ class SlowFileSystem extends MemoryFileSystem {
     const read = file.read.bind(file)
     return Object.assign(file, {
       prepareRead: async (position: number) => {
+        this.pending++
         await new Promise(setImmediate)
         await this.gate
+        this.pending--
         this.prepared.push(`${path} ${position}`)
       },
       read: (target: Uint8Array, position: number) => {
@@ -47,6 +51,22 @@ async function filled(location: string, options: StoreOptions): Promise<LsmLevel
   db.getSync(keyOf(499))
   return db
 }
+
+test('threaded reads of many keys prepare some at a time', async () => {
+  const fileSystem = new SlowFileSystem()
+  const db = await filled('/db', { fileSystem, diskReads: 'threaded', cacheSize: 0, blockSize: 1 })
+  let open = (): void => {}
+  fileSystem.gate = new Promise((resolve) => {
+    open = resolve
+  })
+  const numbers = Array.from({ length: 480 }, (_, i) => 10 + ((i * 7) % 480))
+  const values = db.getMany(numbers.map(keyOf))
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
+  const { pending } = fileSystem
+  open()
+  assert.equal(await values, numbers.map(valueFor))
+  assert.ok(pending > 0 && pending <= 128, `${pending} reads`)
+})
 
 test('threaded reads prepare a block before reading it, but none that is cached or not needed', async () => {
   const fileSystem = new SlowFileSystem()

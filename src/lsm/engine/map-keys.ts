@@ -10,6 +10,8 @@ import type { Moment } from './snapshots.ts'
 
 /** Keys between two checks of the clock. */
 const keysPerCheck = 32
+/** Keys whose blocks are read ahead at the same time: finding the blocks takes a few milliseconds. */
+const keysPerPreparation = 128
 
 /**
  * Reads in key order.
@@ -25,19 +27,21 @@ export async function mapKeys<T>(
   read: (places: Places, key: Uint8Array, sequence: number, fillCache: boolean) => T
 ): Promise<T[]> {
   const asOf = at.sequence
+  const isThreaded = engine.options.diskReads === 'threaded'
   const order = lookupOrder(keys)
   const results = new Array<T>(keys.length)
   // Taken before the first yield: the places read across event-loop turns have to stay.
   let view: EngineReadView | undefined
   try {
-    if (engine.options.diskReads === 'threaded') {
-      const reads = prepareReads(at, keys, asOf)
-      if (reads.length > 0) {
-        view = engine.view(at)
-        await Promise.all(reads)
-      }
-    }
     for (let i = 0; i < order.length; i++) {
+      if (isThreaded && i % keysPerPreparation === 0) {
+        const next = Array.from(order.slice(i, i + keysPerPreparation), (position) => keys[position]!)
+        const reads = prepareReads(view ?? at, next, asOf)
+        if (reads.length > 0) {
+          view ??= engine.view(at)
+          await Promise.all(reads)
+        }
+      }
       if (i % keysPerCheck === keysPerCheck - 1 && isTurnLong()) {
         view ??= engine.view(at)
         await nextTurn()

@@ -104,7 +104,7 @@ export const reading = [
   ),
   mutant(
     'a read over several turns does not retain its view',
-    edit('lsm/engine/map-keys', '        view = engine.view(at)\n        await', '        await'),
+    edit('lsm/engine/map-keys', '          view ??= engine.view(at)\n          await', '          await'),
     'lsm/engine-disk-reads'
   ),
   mutant(
