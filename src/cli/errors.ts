@@ -6,7 +6,7 @@
  * | 0      | success, or the reader of the output has gone                        |
  * | 1      | failure                                                              |
  * | 2      | invalid arguments                                                    |
- * | 130    | ended by Ctrl-C; 143 by SIGTERM                                      |
+ * | 130    | ended by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP (a closed terminal)   |
  */
 import { defaultCollectionName } from '../docstore/database.ts'
 import { PetalError } from '../model/errors.ts'

@@ -1,7 +1,10 @@
-/** Handles Ctrl-C as a request: the first one asks the command to finish, the second one ends the process. */
+/**
+ * Handles Ctrl-C, and the end of the terminal, as a request: the first one asks the command to finish, the second one
+ * ends the process.
+ */
 import { constants } from 'node:os'
 
-const signals = ['SIGINT', 'SIGTERM'] as const
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export class Interrupt implements Disposable {
   readonly #controller = new AbortController()

@@ -44,16 +44,21 @@ test('Ctrl-C ends an import that waits for input, and half a line is not reporte
     assert.is((await readAll(path('db'))).length, importedCount(outcome))
   }))
 
-test('Ctrl-C leaves no incomplete generated file', () =>
-  inTemporaryDirectory(async (path) => {
-    const child = startCli(['generate', 'tweets', '--count', '10000000', '--out', path('tweets.ndjson')])
-    while (readdirSync(path('.')).length === 0 && child.process.exitCode === null)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    child.process.kill('SIGINT')
-    const { code, stderr } = await child.outcome
-    assert.is(code, 130, stderr)
-    assert.match(stderr, /interrupted; .*tweets\.ndjson was not written$/m)
-    assert.equal(readdirSync(path('.')), [])
-  }))
+for (const [title, signal, status] of [
+  ['Ctrl-C', 'SIGINT', 130],
+  ['a closed terminal', 'SIGHUP', 129]
+] as const) {
+  test(`${title} leaves no incomplete generated file`, () =>
+    inTemporaryDirectory(async (path) => {
+      const child = startCli(['generate', 'tweets', '--count', '10000000', '--out', path('tweets.ndjson')])
+      while (readdirSync(path('.')).length === 0 && child.process.exitCode === null)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      child.process.kill(signal)
+      const { code, stderr } = await child.outcome
+      assert.is(code, status, stderr)
+      assert.match(stderr, /interrupted; .*tweets\.ndjson was not written$/m)
+      assert.equal(readdirSync(path('.')), [])
+    }))
+}
 
 test.run()
