@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { jsonExtractor, LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import type { StoreOptions } from '../../src/lsm/options.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -73,6 +74,38 @@ test('after a failed write of the manifest, writes are rejected and no file is r
   const again = store(fileSystem)
   assert.is(await again.get('k'), 'v')
   await again.close()
+})
+
+test('if the process runs out of descriptors when an edit is installed, tables are closed and writing goes on', async () => {
+  let descriptors = Number.POSITIVE_INFINITY
+  const fileSystem: FaultyFileSystem = new FaultyFileSystem(new MemoryFileSystem(), {
+    before: ({ operation, path }) => {
+      const isOut = operation === 'syncDirectory' && fileSystem.openFiles.length >= descriptors
+      if (isOut) throw systemError('EMFILE', 'open', path)
+    }
+  })
+  const db = store(fileSystem, { autoCompaction: false })
+  const keys = Array.from('abcdefghij')
+  for (const key of keys) {
+    await db.put(key, 'value')
+    await db.flush()
+    assert.is(await db.get(key), 'value')
+  }
+  descriptors = fileSystem.openFiles.length
+  await db.put('k', 'value')
+  await db.flush()
+  await db.compactRange('a', 'z')
+  assert.equal(await db.keys().all(), [...keys, 'k'])
+  // No table can be closed: the flush fails, and succeeds later.
+  descriptors = 0
+  await db.put('l', 'value')
+  assert.is(codeOf(await rejection(db.flush())), 'LEVEL_IO_ERROR')
+  descriptors = Number.POSITIVE_INFINITY
+  await db.put('m', 'value')
+  await db.flush()
+  assert.equal(await db.keys().all(), [...keys, 'k', 'l', 'm'])
+  await db.close()
+  assert.equal(fileSystem.openFiles, [])
 })
 
 test('a flush that fails on a full disk is retried and loses nothing', async () => {

@@ -52,8 +52,8 @@ export interface BackgroundHost {
   onProgress(): void
   /** Whether writers wait for a flush or a merge. */
   hasWaitingWriters(): boolean
-  /** A job has failed and will be retried. */
-  onJobFailed(error: unknown): void
+  /** Something has failed: if for want of file descriptors, closes unused tables; returns whether there were any. */
+  freeDescriptorsAfter(error: unknown): boolean
   /** Ends writing. */
   fail(error: Error): void
 }
@@ -274,13 +274,14 @@ export class Background {
     return this.#host.runner.run(job, job.kind === 'compaction' ? this.#abort.signal : undefined)
   }
 
-  /** Ends writing if the manifest cannot be written. */
+  /** Ends writing if the manifest cannot be written; closes tables if that takes more descriptors than there are. */
   async #install(edit: VersionEdit): Promise<void> {
     const { versions } = this.#host
     try {
       await versions.install(edit)
     } catch (error) {
       if (versions.failure !== undefined) this.#end(error as Error)
+      else if (this.#host.freeDescriptorsAfter(error)) return this.#install(edit)
       throw error
     }
     this.#host.onInstalled(edit)
@@ -289,7 +290,7 @@ export class Background {
   #onJobFailed(error: unknown, retry: RetryDelay): void {
     if (this.#isStopped || hasCode(error, 'LEVEL_ABORTED')) return
     this.#host.counters.failedJobs++
-    this.#host.onJobFailed(error)
+    this.#host.freeDescriptorsAfter(error)
     retry.scheduleRetry(this.#host.hasWaitingWriters())
     if (retry.isExhausted && this.#host.hasWaitingWriters()) this.#end(error as Error)
   }

@@ -321,7 +321,7 @@ export class Engine implements Moment {
       onInstalled: (edit) => this.#onInstalled(edit),
       onProgress: () => this.#queue.resume(),
       hasWaitingWriters: () => this.#queue.isStalled,
-      onJobFailed: (error) => this.tables.freeDescriptorsAfter(error),
+      freeDescriptorsAfter: (error) => this.tables.freeDescriptorsAfter(error),
       fail: (error) => this.#queue.fail(error)
     })
   }

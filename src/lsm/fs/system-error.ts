@@ -27,3 +27,8 @@ export function hasSystemCode(error: unknown, ...codes: readonly string[]): bool
   const code = (error as Partial<NodeJS.ErrnoException> | null | undefined)?.code
   return code !== undefined && codes.includes(code)
 }
+
+/** True if the process or the system has as many files open as it may have. */
+export function isOutOfDescriptors(error: unknown): boolean {
+  return hasSystemCode(error, 'EMFILE', 'ENFILE')
+}

@@ -11,7 +11,7 @@ import { ioError } from '../errors.ts'
 import { Table } from '../format/table.ts'
 import { tableName } from '../fs/file-names.ts'
 import type { FileSystem, OpenFile } from '../fs/file-system.ts'
-import { hasSystemCode } from '../fs/system-error.ts'
+import { isOutOfDescriptors } from '../fs/system-error.ts'
 import type { TableMeta } from './table-meta.ts'
 
 interface Entry {
@@ -125,14 +125,18 @@ export class TableCache {
       try {
         return open()
       } catch (error) {
-        if (!isOutOfDescriptors(error) || !this.#freeDescriptors()) throw error
+        if (!this.freeDescriptorsAfter(error)) throw error
       }
     }
   }
 
-  /** Called after a job has failed: if it ran out of file descriptors, frees some for its next attempt. */
-  freeDescriptorsAfter(error: unknown): void {
-    if (isOutOfDescriptors(error)) this.#freeDescriptors()
+  /**
+   * Called after something has failed: if it ran out of file descriptors, closes unused tables for its next attempt;
+   * false if it did not, or if all are in use.
+   */
+  freeDescriptorsAfter(error: unknown): boolean {
+    // Fewer than `maxOpenFiles` tables can be open.
+    return isOutOfDescriptors((error as Error).cause) && this.#freeDescriptors()
   }
 
   /** Closes an eighth of the tables and lowers the limit accordingly; false if all are pinned. */
@@ -164,9 +168,4 @@ function openFile(fileSystem: FileSystem, path: string): OpenFile {
   } catch (error) {
     throw ioError(`Cannot open ${path}`, error, { path })
   }
-}
-
-/** The process's or the system's limit: fewer than `maxOpenFiles` tables can be open. */
-function isOutOfDescriptors(error: unknown): boolean {
-  return hasSystemCode((error as Error).cause, 'EMFILE', 'ENFILE')
 }

@@ -5,7 +5,8 @@
  * 1. Edits are installed one at a time: names of new files durable → edit in the manifest → manifest durable → current
  *    version replaced. What a reader sees has survived a power loss.
  * 2. After a failure of any of these steps nothing is installed until the database is reopened: whether the edit is on
- *    disk is unknown. No file may be deleted either (see `failure`).
+ *    disk is unknown. No file may be deleted either (see `failure`). Not being able to open the directory, for want of
+ *    descriptors, is no such failure.
  * 3. Recovery makes everything it has read durable before any file is deleted because of it.
  * 4. A file number is handed out once, also across crashes: no number of an existing file is reused.
  */
@@ -19,6 +20,7 @@ import {
 } from '../format/version-edit.ts'
 import { parseFileName, tableName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
+import { isOutOfDescriptors } from '../fs/system-error.ts'
 import { readCurrent } from './current-file.ts'
 import { CurrentManifest, type RotationOptions } from './current-manifest.ts'
 import { continueManifest, readManifest } from './manifest.ts'
@@ -159,8 +161,8 @@ export class VersionSet {
    * Makes the edit durable, then current. Calls are queued.
    * REQUIRES: the new tables and the log `logNumber` exist; the tables' contents are durable. A flush sets
    * `logNumber`, the oldest log still needed, together with `lastSequence`, the last sequence number in tables.
-   * @throws LEVEL_IO_ERROR, after which this set cannot be used for writing; LEVEL_CORRUPTION for an edit that does
-   * not fit the current version, which changes nothing
+   * @throws LEVEL_IO_ERROR, after which this set cannot be used for writing if there is a `failure`; LEVEL_CORRUPTION
+   * for an edit that does not fit the current version, which changes nothing
    */
   install(edit: VersionEdit): Promise<void> {
     const installed = this.#queue.then(() => this.#install(edit))
@@ -197,8 +199,8 @@ export class VersionSet {
     const builder = new StateBuilder(this.#state)
     builder.apply(complete, place)
     const state = builder.build(place)
+    await this.#syncNames(place)
     await this.#write(async () => {
-      await this.#fileSystem.syncDirectory(this.#directory)
       if (this.#manifest.isRotationDue) await this.#rotate(state)
       else await this.#manifest.append(complete)
     }, place)
@@ -206,6 +208,19 @@ export class VersionSet {
     this.#state = state
     this.#current = this.#newVersion(state)
     old.release()
+  }
+
+  /**
+   * Makes the names of new files durable. A directory that cannot be opened for want of descriptors is not a failure:
+   * nothing has been written, and the edit can be installed later.
+   */
+  async #syncNames(place: Place): Promise<void> {
+    try {
+      await this.#fileSystem.syncDirectory(this.#directory)
+    } catch (error) {
+      if (!isOutOfDescriptors(error)) this.#failure = error
+      throw ioError('Cannot write the manifest', error, place)
+    }
   }
 
   /** Records a failure, after which nothing is written any more. */
