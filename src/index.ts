@@ -53,7 +53,7 @@ export type { FindCursor } from './docstore/read/cursor.ts'
 export type { Explanation, PlanStage } from './docstore/read/explain.ts'
 export type { PathSummary } from './docstore/read/path-counts.ts'
 export type { RenameOptions } from './docstore/rename-collection.ts'
-export type { Filter, UpdateSpec, WithId } from './docstore/request-types.ts'
+export type { Filter, MayHaveId, UpdateSpec, WithId } from './docstore/request-types.ts'
 export type {
   BulkWriteResult,
   DeleteResult,
@@ -81,5 +81,7 @@ export { AbortedError, type ErrorName, errorCodes, PetalError } from './model/er
 export type { Document } from './model/types.ts'
 export type { IndexStats, RebuildProgress } from './sharded-bloom/document-index.ts'
 export type { RebuildReason } from './sharded-bloom/rebuild/policy.ts'
+export type { Measured as TuneMeasurement } from './sharded-bloom/tune/measure.ts'
+export type { Contender as TunePrediction, Ground as TuneGround } from './sharded-bloom/tune/policy.ts'
 export type { TuneProgress } from './sharded-bloom/tune/tune-index.ts'
 export type { TuneChoice, TuneResult } from './sharded-bloom/tune/tune-result.ts'

@@ -6,8 +6,14 @@ import {
   type Collection,
   copyDatabase,
   type Filter,
+  type InsertOneResult,
+  type MayHaveId,
   open,
   type SortSpec,
+  type TuneGround,
+  type TuneMeasurement,
+  type TunePrediction,
+  type TuneResult,
   type UpdateSpec
 } from '../../src/index.ts'
 import { rejects } from './scratch.ts'
@@ -209,6 +215,25 @@ test('found documents have an _id, and obvious mistakes are refused', async () =
   for (const [call, codeName] of wrong) await rejects(call(), codeName)
   // @ts-expect-error: languages are texts
   await db.updateOne({}, { $set: { lang: 4 } })
+})
+
+/** As in a library that emits declarations: they name the types of the arguments that it passes on. */
+function insertInto<T extends object>(collection: Collection<T>): (document: MayHaveId<T>) => Promise<InsertOneResult> {
+  return (document) => collection.insertOne(document)
+}
+
+function summaryOf({ choices, taken, ground }: TuneResult): [TuneGround, TunePrediction, TuneMeasurement] {
+  const { predicted, measured } = choices[taken]!
+  return [ground, predicted, measured]
+}
+
+test('the types of arguments and results that are passed on have exported names', async () => {
+  await using db = await open<Tweet>('typed', { store: 'memory' })
+  const insert = insertInto(db)
+  for (let id = 0; id < 256; id++) await insert({ _id: id, lang: 'de', user: { id, tags: [] } })
+  const [ground, predicted, measured] = summaryOf(await db.index.tune({ dryRun: true }))
+  assert.type(ground, 'string')
+  assert.ok(predicted.bytesPerDocument > 0 && measured.bytesPerDocument > 0)
 })
 
 test.run()

@@ -5,6 +5,7 @@ import type { ViewData } from '../thread-view/view-data.ts'
 import type { Engine } from './engine.ts'
 import type { Moment } from './snapshots.ts'
 
+/** A range of the store at one moment. */
 export interface SharedView {
   readonly data: ViewData
   /** REQUIRES: no thread reads it any more. */

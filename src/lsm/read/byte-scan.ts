@@ -52,6 +52,7 @@ export function fillsCache({ fillCache, expectedBytes }: ByteScanOptions, cacheB
   return fillCache ?? (expectedBytes !== undefined && expectedBytes <= cacheBytes * cacheShare)
 }
 
+/** A scan over a range of keys that exposes entries without copying them. */
 export class ByteScan {
   readonly #owner: ResourceOwner
   readonly #scan: RangeScan

@@ -17,6 +17,7 @@ export interface LsmStats extends StoreStats {
   readonly values: ValueStats | undefined
 }
 
+/** A level with its value filters. */
 export interface FilteredLevelStats extends LevelStats, FilterFill {}
 
 export interface FilterFill {

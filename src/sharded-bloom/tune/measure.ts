@@ -6,6 +6,7 @@ import type { TuneSample } from './sample.ts'
 import { Trial, type TrialBytes } from './trial.ts'
 import { countBits, type Truth } from './truth.ts'
 
+/** What an index with a choice of parameters, built over the sample, costs. */
 export interface Measured {
   readonly bytesPerDocument: number
   readonly bytes: TrialBytes

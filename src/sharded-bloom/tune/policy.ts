@@ -5,6 +5,7 @@
  * these determine the time and, unlike it, are the same in every run.
  */
 
+/** What a choice of parameters costs, predicted or measured. */
 export interface Contender {
   readonly bytesPerDocument: number
   /** False positives per query and document. */
@@ -19,6 +20,7 @@ export interface Goal {
   readonly bytesPerDocument?: number | undefined
 }
 
+/** Why a choice was taken. */
 export type Ground =
   /** The smallest of those that meet the target, or a slightly larger one with fewer reads. */
   | 'smallest'
