@@ -389,6 +389,25 @@ for (const [name, codeName, call, values] of refused) {
   })
 }
 
+test('what is not a document is named with its place in the list', async () => {
+  await using other = await open('unused', { store: 'memory' })
+  for (const [wrong, shown] of [
+    [null, 'null'],
+    ['text', 'string'],
+    [[], 'array']
+  ] as const) {
+    const refused = other.insertMany([{ n: 1 }, { n: 2 }, wrong as never, { n: 3 }])
+    const { message, details } = await rejects(refused, 'BadValue')
+    assert.is(message, `Expected a document to be an object, got ${shown}, at 2`)
+    assert.equal(details, { position: 2 })
+  }
+  assert.is(await other.countDocuments(), 6)
+  assert.is(
+    (await rejects(other.bulkWrite([{ deleteMany: { filter: {} } }, null as never]), 'BadValue')).message,
+    'bulkWrite takes operations such as { insertOne: { document } }, got null, at 1'
+  )
+})
+
 test('an operation of bulkWrite() with two names is refused as ambiguous', async () => {
   const two = { insertOne: { document: { _id: 1000 } }, deleteOne: { filter: { _id: 1 } } }
   const { message } = await rejects(db.bulkWrite([{ deleteOne: { filter: { _id: 2 } } }, two]), 'BadValue')

@@ -6,10 +6,13 @@ import { type Document, describeType, Type, typeOf } from '../../model/types.ts'
 /** MongoDB's limit, in UTF-8 bytes of the record. */
 export const maxDocumentBytes = 16 * 1024 * 1024
 
-/** @throws PetalError BadValue for anything but an object */
-export function assertDocument(value: unknown, what = 'a document'): asserts value is Document {
+/** @param position in the caller's list, if there is one @throws PetalError BadValue for anything but an object */
+export function assertDocument(value: unknown, position?: number): asserts value is Document {
   if (typeOf(value) === Type.object) return
-  throw new PetalError('BadValue', `Expected ${what} to be an object, got ${describeType(value)}`)
+  const place = position === undefined ? '' : `, at ${position}`
+  throw new PetalError('BadValue', `Expected a document to be an object, got ${describeType(value)}${place}`, {
+    details: position === undefined ? {} : { position }
+  })
 }
 
 /** Generates a missing `_id`, as MongoDB's driver does: the only change ever made to a caller's object. */

@@ -184,12 +184,19 @@ export async function bulkWrite(
 
 /** @throws PetalError BadValue */
 function checkOperation(operation: unknown, index: number): void {
-  const [name = '', ...others] = isPlainObject(operation) ? Object.keys(operation) : []
+  if (!isPlainObject(operation)) {
+    const found = describeType(operation)
+    throw new PetalError(
+      'BadValue',
+      `bulkWrite takes operations such as { insertOne: { document } }, got ${found}, at ${index}`
+    )
+  }
+  const [name = '', ...others] = Object.keys(operation)
   if (others.length > 0) {
     const names = [name, ...others].map((each) => `'${each}'`).join(' and ')
     throw new PetalError('BadValue', `bulkWrite takes one operation at a time, got ${names}, at ${index}`)
   }
-  const model = isPlainObject(operation) ? operation[name] : undefined
+  const model = operation[name]
   if (!isOperationName(name)) {
     throw new PetalError('BadValue', `bulkWrite has no operation '${name}', at ${index}`)
   }

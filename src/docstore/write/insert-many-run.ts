@@ -76,7 +76,7 @@ export class InsertManyRun {
   /** Takes a document, generating its `_id`. @returns true if no other may follow @throws PetalError BadValue */
   take(document: unknown): boolean | Promise<boolean> {
     if (this.#isOver) return true
-    assertDocument(document)
+    assertDocument(document, this.#taken)
     this.#collection.writer.ensureId(document)
     const load = this.#load
     if (load?.bulk.isCollecting) return this.#collect(load, document)
