@@ -42,6 +42,7 @@ export type {
   IndexKind,
   IndexOptions,
   LsmTuning,
+  NoOptions,
   OpenOptions,
   ReadOptions,
   SortDirection,

@@ -25,7 +25,13 @@ import {
 import { indexNotFound } from './indexes/errors.ts'
 import type { OpenCollection } from './open-collection.ts'
 import { assertOptions } from './option-checks.ts'
-import type { FindOneAndDeleteOptions, FindOneAndUpdateOptions, ReadOptions, UpdateOptions } from './options.ts'
+import type {
+  FindOneAndDeleteOptions,
+  FindOneAndUpdateOptions,
+  NoOptions,
+  ReadOptions,
+  UpdateOptions
+} from './options.ts'
 import { ReadableCollection } from './readable-collection.ts'
 import { checkRename, type RenameOptions } from './rename-collection.ts'
 import type { Filter, MayHaveId, UpdateSpec, WithId } from './request-types.ts'
@@ -67,7 +73,8 @@ export class Collection<T extends object = Document> extends ReadableCollection<
    * Inserts one document, generating an `_id` if it has none. @throws PetalError DuplicateKey, BadValue,
    * DocumentTooLarge
    */
-  async insertOne(document: MayHaveId<T>): Promise<InsertOneResult> {
+  async insertOne(document: MayHaveId<T>, options: NoOptions = {}): Promise<InsertOneResult> {
+    assertOptions('insertOne', options, {})
     const given: unknown = document
     assertDocument(given)
     return { acknowledged: true, insertedId: await this.#write(({ writer }) => writer.insertOne(given)) }

@@ -171,6 +171,9 @@ export interface CollectionOptions {
 
 export const knownCollectionOptions = { ids: true, index: true, autoRebuild: true } satisfies Known<CollectionOptions>
 
+/** Of calls without options of their own: those of MongoDB's driver that make no difference are ignored. */
+export type NoOptions = Readonly<Record<string, never>>
+
 /** Options of one read. */
 export interface ReadOptions {
   /** Aborts the operation with an AbortedError. */

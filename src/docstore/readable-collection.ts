@@ -16,6 +16,7 @@ import {
   knownCountOptions,
   knownFindOptions,
   knownReadOptions,
+  type NoOptions,
   type ReadOptions
 } from './options.ts'
 import { countDocuments } from './read/count.ts'
@@ -107,7 +108,8 @@ export abstract class ReadableCollection<T extends object = Document> {
   }
 
   /** Returns the number of documents, from the collection's counter. */
-  async estimatedDocumentCount(): Promise<number> {
+  async estimatedDocumentCount(options: NoOptions = {}): Promise<number> {
+    assertOptions('estimatedDocumentCount', options, {})
     return deliver((await this.#readable())?.state.documents ?? 0)
   }
 

@@ -286,6 +286,23 @@ test("every call takes options of MongoDB's driver that make no difference; a se
   assert.is(message, "updateOne has no option 'session'; sessions are not supported")
 })
 
+test('calls without options of their own refuse callbacks and options, except those of the driver', async () => {
+  const calls: Readonly<Record<string, (options: never) => Promise<unknown>>> = {
+    insertOne: (options) => db.insertOne({ _id: 1000 }, options),
+    estimatedDocumentCount: (options) => db.estimatedDocumentCount(options)
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    for (const [options, shown] of notOptions) {
+      const { message } = await rejects(call(options as never), 'BadValue')
+      assert.is(message, `${name} takes options as an object, got ${shown}`)
+    }
+    const { message } = await rejects(call({ sync: true } as never), 'BadValue')
+    assert.is(message, `${name} has no option 'sync'`)
+    await call({ comment: 'why', session: null, writeConcern: { w: 1 } } as never)
+  }
+  await db.deleteOne({ _id: 1000 })
+})
+
 test('undefined stands for no options', async () => {
   assert.is((await db.find({ n: 1 }, undefined).toArray()).length, 43)
   assert.is((await db.findOne({ n: 1 }, undefined))?._id, 1)
