@@ -11,7 +11,7 @@ import { compareValues, type StringOrder } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
 import { unwrapNumber } from '../model/numbers.ts'
 import { splitPath } from '../model/path.ts'
-import { type Document, describeType, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
+import { type Document, describeType, type Numeric, Type, typeOf } from '../model/types.ts'
 import { compileSortKey, emptyArray, type SortKey } from './sort-key.ts'
 
 export { FullSort, type SortLimits, sortAll, TopK } from './sorter.ts'
@@ -145,12 +145,10 @@ function parseDirection(path: unknown, value: unknown): 1 | -1 {
       details: { operator: '$meta', path }
     })
   }
-  const shown = type === Type.number || type === Type.string ? ` ${String(value)}` : ''
-  throw new PetalError(
-    'BadValue',
-    `The sort direction of '${String(path)}' must be 1 or -1, not the ${typeNames[type]}${shown}`,
-    { details: { path } }
-  )
+  const given = type === Type.number ? String(value) : typeof value === 'string' ? `'${value}'` : describeType(value)
+  throw new PetalError('BadValue', `The sort direction of '${String(path)}' must be 1 or -1, not ${given}`, {
+    details: { path }
+  })
 }
 
 /** Returns undefined for anything but a direction. */

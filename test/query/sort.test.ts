@@ -67,6 +67,23 @@ test('invalid directions and paths are refused', () => {
   assert.throws(() => compileSort({ a: { $meta: 'textScore' } }), isError('CommandNotSupported'))
 })
 
+test('the error of a direction shows the path and what was given', () => {
+  const given: readonly (readonly [unknown, string])[] = [
+    [{ a: 2 }, '2'],
+    [{ a: 'up' }, "'up'"],
+    [[['a']], 'undefined'],
+    [{ a: true }, 'bool']
+  ]
+  for (const [spec, shown] of given) {
+    const says = `The sort direction of 'a' must be 1 or -1, not ${shown}`
+    assert.throws(
+      () => compileSort(spec),
+      (error: Error) => error.message === says,
+      says
+    )
+  }
+})
+
 test('types sort in BSON order, with missing fields like null, and empty arrays before that', () => {
   const documents = [
     { id: 'max', a: new MaxKey() },
