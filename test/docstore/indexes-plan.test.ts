@@ -108,7 +108,10 @@ test('hint takes a name or a key pattern, and one that names no index is refused
   const patterned = await db.find({ user: 7 }, { hint: { user: 1, at: -1 } }).explain()
   assert.is(stagesOf(patterned).at(-1)?.indexName, 'user_1_at_-1')
   assert.is(namesOf(await db.find({ user: 7 }, { hint: 'index' }).explain()).at(-1), 'BLOOM')
-  await rejects(db.find({}, { hint: 'nothing' }).toArray(), 'BadValue')
+  const unknown = await rejects(db.find({}, { hint: 'nothing' }).toArray(), 'BadValue')
+  assert.is(unknown.message, 'The index "nothing" specified by hint cannot be used: there is no such index')
+  const pattern = await rejects(db.find({}, { hint: { none: 1 } }).toArray(), 'BadValue')
+  assert.is(pattern.message, 'The index {"none":1} specified by hint cannot be used: there is no such index')
   await rejects(db.find({}, { hint: 5 as never }).toArray(), 'BadValue')
 })
 

@@ -37,7 +37,8 @@ function show(value: Readonly<Record<string, unknown>>): string {
   return `{ ${parts.join(', ')} }`
 }
 
-function showSpec(spec: unknown): string {
+/** Shows a name or a key pattern. */
+export function showSpec(spec: unknown): string {
   try {
     return JSON.stringify(spec) ?? String(spec)
   } catch {

@@ -5,6 +5,7 @@ import type { SortField } from '../../query/sort.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { CompiledFind } from '../read/find.ts'
 import { chooseAccess, forceAccess } from './choose-access.ts'
+import { showSpec } from './errors.ts'
 import type { IndexRead } from './read-by-index.ts'
 
 /**
@@ -26,9 +27,9 @@ export function declaredRead(collection: OpenCollection, find: CompiledFind): In
     return choice && { ...base, choice }
   }
   const index = declared.findReadable(hint)
-  if (index === undefined) throw badHint('there is no such index')
+  if (index === undefined) throw badHint(hint, 'there is no such index')
   const choice = forceAccess(index, constraints, order)
-  if (choice === undefined) throw badHint('it is sparse and may not contain every match')
+  if (choice === undefined) throw badHint(hint, 'it is sparse and may not contain every match')
   return { ...base, choice }
 }
 
@@ -36,8 +37,8 @@ function isAboutIds({ namesId }: CompiledFilter, order: readonly SortField[]): b
   return namesId || order[0]?.path === '_id'
 }
 
-function badHint(why: string): PetalError {
-  return new PetalError('BadValue', `The index specified by hint cannot be used: ${why}`, {
+function badHint(hint: unknown, why: string): PetalError {
+  return new PetalError('BadValue', `The index ${showSpec(hint)} specified by hint cannot be used: ${why}`, {
     details: { option: 'hint' }
   })
 }
