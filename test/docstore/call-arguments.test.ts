@@ -406,6 +406,18 @@ for (const [name, codeName, call, values] of refused) {
   })
 }
 
+test('distinct() shows what it was given as a path', async () => {
+  for (const [path, shown] of [
+    ['$n', "'$n'"],
+    [null, 'null'],
+    [['n'], 'array'],
+    [new Date(0), 'Date']
+  ]) {
+    const { message } = await rejects(db.distinct(path as never), 'BadValue')
+    assert.is(message, `distinct takes a path that does not begin with '$', got ${shown}`)
+  }
+})
+
 test('what is not a document is named with its place in the list', async () => {
   await using other = await open('unused', { store: 'memory' })
   for (const [wrong, shown] of [

@@ -5,7 +5,7 @@ import { encodeKey } from '../../model/key.ts'
 import { toText } from '../../model/key-text.ts'
 import { childOf, isDigits, splitPath } from '../../model/path.ts'
 import { formOf, type Scalar, toScalar } from '../../model/scalar.ts'
-import { type Document, isPlainObject } from '../../model/types.ts'
+import { type Document, describeType, isPlainObject } from '../../model/types.ts'
 
 /** @throws PetalError BadValue for an invalid path */
 export function distinctPath(path: unknown): readonly string[] {
@@ -112,5 +112,5 @@ function compoundForm(value: unknown): string {
 }
 
 function describe(path: unknown): string {
-  return typeof path === 'string' ? `'${path}'` : typeof path
+  return typeof path === 'string' ? `'${path}'` : describeType(path)
 }
