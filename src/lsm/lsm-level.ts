@@ -110,8 +110,8 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Lets another thread scan the keys from ≤ k < to, now or as of the snapshot, with a ThreadView. The store is not
-   * closed before the view is released.
+   * Lets another thread of PetalDB scan the keys from ≤ k < to, now or as of the snapshot, with a ThreadView, which is
+   * not exported. The store is not closed before the view is released.
    * REQUIRES: canShareViews
    * @throws LEVEL_DATABASE_NOT_OPEN
    */
