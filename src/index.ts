@@ -54,7 +54,7 @@ export type { FindCursor } from './docstore/read/cursor.ts'
 export type { Explanation, PlanStage } from './docstore/read/explain.ts'
 export type { PathSummary } from './docstore/read/path-counts.ts'
 export type { RenameOptions } from './docstore/rename-collection.ts'
-export type { Filter, MayHaveId, UpdateSpec, WithId } from './docstore/request-types.ts'
+export type { Filter, MayHaveId, UpdateSpec, WithId, WithoutId } from './docstore/request-types.ts'
 export type {
   BulkWriteResult,
   DeleteResult,

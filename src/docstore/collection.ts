@@ -34,7 +34,7 @@ import type {
 } from './options.ts'
 import { ReadableCollection } from './readable-collection.ts'
 import { checkRename, type RenameOptions } from './rename-collection.ts'
-import type { Filter, MayHaveId, UpdateSpec, WithId } from './request-types.ts'
+import type { Filter, MayHaveId, UpdateSpec, WithId, WithoutId } from './request-types.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import { checkCollectionName } from './store/collection-name.ts'
 import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite, checkBulkWrite } from './write/bulk-write.ts'
@@ -142,7 +142,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   /** Replaces the first match, keeping its `_id`. @throws as updateOne() */
   replaceOne(
     filter: Filter<T>,
-    replacement: T | Omit<T, '_id'>,
+    replacement: T | WithoutId<T>,
     options: Omit<UpdateOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult> {
     return this.#updateUpTo('replaceOne', 1, filter, () => compileReplace(replacement, options), options)
@@ -192,7 +192,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   /** Like findOneAndUpdate(), but replaces the whole document. @throws as updateOne() */
   findOneAndReplace(
     filter: Filter<T>,
-    replacement: T | Omit<T, '_id'>,
+    replacement: T | WithoutId<T>,
     options: Omit<FindOneAndUpdateOptions, 'arrayFilters'> = {}
   ): Promise<WithId<T> | null> {
     return this.#findOneAndChange('findOneAndReplace', filter, () => compileReplace(replacement, options), options)

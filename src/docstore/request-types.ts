@@ -80,5 +80,8 @@ export type UpdateSpec<T extends object = Document> = UpdateOperators<T> | Aggre
 /** A stored document: it has an `_id` whether or not its type declares one. */
 export type WithId<T extends object> = T & { _id: T extends { _id?: infer Id } ? Exclude<Id, undefined> : unknown }
 
+/** A document without its `_id`; of a union of types, each of them without it. */
+export type WithoutId<T extends object> = T extends unknown ? Omit<T, '_id'> : never
+
 /** A document as passed by the caller: it may have an `_id` even if its type declares none. */
 export type MayHaveId<T extends object> = T | (T & { _id?: unknown })

@@ -14,7 +14,8 @@ import {
   type TuneMeasurement,
   type TunePrediction,
   type TuneResult,
-  type UpdateSpec
+  type UpdateSpec,
+  type WithoutId
 } from '../../src/index.ts'
 import { rejects } from './scratch.ts'
 
@@ -215,6 +216,36 @@ test('found documents have an _id, and obvious mistakes are refused', async () =
   for (const [call, codeName] of wrong) await rejects(call(), codeName)
   // @ts-expect-error: languages are texts
   await db.updateOne({}, { $set: { lang: 4 } })
+})
+
+type Shape = { kind: 'circle'; radius: number } | { kind: 'rectangle'; width: number; height: number }
+
+test('a replacement has all fields of one type of a union, with or without its _id', async () => {
+  await using db = await open<Shape & { _id: number }>('typed', { store: 'memory' })
+  const circle = { kind: 'circle', radius: 1 } as const
+  await db.insertOne({ _id: 1, ...circle })
+  await db.replaceOne({ _id: 1 }, { _id: 1, kind: 'circle', radius: 2 })
+  await db.findOneAndReplace({ _id: 1 }, { kind: 'rectangle', width: 2, height: 3 })
+  await db.bulkWrite([{ replaceOne: { filter: { _id: 1 }, replacement: circle } }])
+  assert.equal(await db.get(1), { _id: 1, ...circle })
+  // @ts-expect-error: a circle has a radius
+  await db.replaceOne({ _id: 1 }, { kind: 'circle' })
+  // @ts-expect-error: and no width
+  await db.findOneAndReplace({ _id: 1 }, { kind: 'circle', width: 2, height: 3 })
+  // @ts-expect-error: a rectangle has a height
+  await db.bulkWrite([{ replaceOne: { filter: { _id: 1 }, replacement: { kind: 'rectangle', width: 2 } } }])
+})
+
+async function replaceIn<T extends object>(collection: Collection<T>, whole: T, withoutId: WithoutId<T>) {
+  await collection.replaceOne({}, whole)
+  await collection.replaceOne({}, withoutId)
+}
+
+test('a replacement may be of a type that is only known where a function is called', async () => {
+  await using db = await open<Reading>('typed', { store: 'memory' })
+  await db.insertOne({ _id: 1, sensor: 'a', value: 1 })
+  await replaceIn(db, { _id: 1, sensor: 'b', value: 2 }, { sensor: 'c', value: 3 })
+  assert.equal(await db.get(1), { _id: 1, sensor: 'c', value: 3 })
 })
 
 /** As in a library that emits declarations: they name the types of the arguments that it passes on. */

@@ -10,7 +10,7 @@ import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean, assertOptions } from '../option-checks.ts'
 import type { ReadOptions } from '../options.ts'
 import { Control } from '../read/control.ts'
-import type { Filter, MayHaveId, UpdateSpec } from '../request-types.ts'
+import type { Filter, MayHaveId, UpdateSpec, WithoutId } from '../request-types.ts'
 import type { BulkWriteResult } from '../results.ts'
 import { remove, update } from './mutate.ts'
 import {
@@ -34,7 +34,7 @@ interface UpdateModel<T extends object> {
 
 interface ReplaceModel<T extends object> {
   readonly filter: Filter<T>
-  readonly replacement: T | Omit<T, '_id'>
+  readonly replacement: T | WithoutId<T>
   readonly upsert?: boolean
   readonly collation?: Collation
   readonly hint?: NonNullable<ReadOptions['hint']>
