@@ -7,6 +7,7 @@ import { assertBoolean, assertOptions } from './option-checks.ts'
 import type { Catalog } from './store/catalog.ts'
 import type { CatalogEntry } from './store/catalog-records.ts'
 
+/** Options of rename() and renameCollection(). */
 export interface RenameOptions {
   /** Whether a collection that has the new name is dropped; by default it makes rename() fail. */
   readonly dropTarget?: boolean

@@ -52,6 +52,7 @@ export const errorCodes = {
   MergeStageNoMatchingDocument: 13113
 } as const
 
+/** Name of an error, as in `error.codeName`. */
 export type ErrorName = keyof typeof errorCodes
 
 export interface PetalErrorOptions {
@@ -77,8 +78,10 @@ const stackFrames = 50
  */
 export class PetalError extends Error {
   override readonly name: string = 'PetalError'
+  /** The number in `errorCodes`. */
   readonly code: number
   readonly codeName: ErrorName
+  /** What the error is about, such as `operator` and `path` in a filter, `option` in options, `stage` in a pipeline. */
   readonly details: Readonly<Record<string, unknown>>
 
   constructor(codeName: ErrorName, message: string, options: PetalErrorOptions = {}) {

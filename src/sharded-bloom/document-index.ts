@@ -48,6 +48,7 @@ export interface DocumentSource {
   readonly stored?: StoredSource
 }
 
+/** Progress of a rebuild of an index. */
 export interface RebuildProgress {
   /** Documents indexed again so far. */
   readonly documents: number
@@ -262,10 +263,13 @@ export interface SegmentCandidates {
   readonly bytesTouched: number
 }
 
+/** Size and contents of an index over all pairs. */
 export interface IndexStats {
   readonly kind: 'sharded' | 'embedded' | 'none'
   readonly segments: number
+  /** Live documents. */
   readonly documents: number
+  /** Deleted documents, and earlier versions of replaced ones, that a rebuild would remove. */
   readonly dead: number
   /** Documents that the last open re-indexed. */
   readonly recovered: number
@@ -285,15 +289,20 @@ export interface IndexStats {
     readonly directory: number
     readonly total: number
   }
+  /** Rows of this and all other collections in memory; with `embedded` and `none`, the bitmap of live documents. */
   readonly cache: {
     readonly budgetBytes: number
     readonly usedBytes: number
     readonly hits: number
     readonly misses: number
   }
+  /** The parameters of each segment, as in TuneChoice. */
   readonly parameters: readonly {
+    /** Number of its first document, in the order in which documents were written. */
     readonly firstOrdinal: number
+    /** Documents in it, dead ones included. */
     readonly documents: number
+    /** False for the segment that takes new documents. */
     readonly sealed: boolean
     /** What stores the hashed pairs. */
     readonly tail: 'bloom' | 'fingerprint'
@@ -303,6 +312,7 @@ export interface IndexStats {
     readonly privatePairs: number
     /** Paths whose values have range codes. */
     readonly columns: number
+    /** Expected share of set bits in the hashed rows. */
     readonly density: number
     /** Documents with so many pairs that they have fingerprints instead of bits in hashed rows (docs/filters.md). */
     readonly crowded: number

@@ -61,6 +61,7 @@ export interface IndexToCreate extends Omit<CreateIndexOptions, 'signal' | 'onPr
   readonly key: IndexSpec
 }
 
+/** Options of createIndexes(). */
 export interface CreateIndexesOptions {
   /** As for createIndex(); indexes already built when it fires remain. */
   readonly signal?: AbortSignal

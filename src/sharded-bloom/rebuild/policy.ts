@@ -1,6 +1,7 @@
 /** Pure policy: when rebuilding an index pays. */
 import type { IndexStats } from '../document-index.ts'
 
+/** Why a rebuild of an index would pay off. */
 export type RebuildReason = 'dead documents' | 'small segments' | 'false positives'
 
 /** Observations of queries; without any, false positives are no reason. */

@@ -29,6 +29,7 @@ export interface TuneChoice {
   readonly measured: Measured
 }
 
+/** Result of tune(): what it was based on, the choices that were measured, and the one taken. */
 export interface TuneResult {
   readonly sample: {
     readonly documents: number
@@ -65,6 +66,7 @@ export interface TuneResult {
   readonly choices: readonly TuneChoice[]
   /** Index into `choices`. */
   readonly taken: number
+  /** Why it was taken. */
   readonly ground: Ground
   /** The reason, in a sentence. */
   readonly reason: string
