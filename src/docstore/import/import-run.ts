@@ -12,7 +12,7 @@ import { JsonRecord } from '../documents/json-record.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { ImportOptions } from './check-import.ts'
 import type { Line } from './line-splitter.ts'
-import { BadLine, readLine } from './read-line.ts'
+import { BadLine, readLine, refusedLine } from './read-line.ts'
 
 /** A batch is full at this many bytes of lines, however few its documents. */
 const maxRunBytes = 4 * 1024 * 1024
@@ -154,7 +154,7 @@ export class ImportRun {
     const { errors, count, done } = await this.#collection.writer.insert(items, strict)
     await done
     this.#insertedCount += count
-    const refused = errors.map(({ index, error }) => BadLine.refused(lines[index] ?? 0, error))
+    const refused = errors.map(({ index, error }) => refusedLine(lines[index] ?? 0, error))
     const bad = [...unreadable, ...refused].sort((a, b) => a.line - b.line)
     if (!strict) for (const line of bad) this.#skip(line)
     this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })

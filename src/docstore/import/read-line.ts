@@ -20,10 +20,11 @@ export class BadLine extends PetalError {
     super(codeName, oneLine(problem), { cause, details: { ...details, line } })
     this.line = line
   }
+}
 
-  static refused(line: number, error: PetalError): BadLine {
-    return new BadLine(line, error.message, error, error.codeName, error.details)
-  }
+/** A line whose document the database rejected. */
+export function refusedLine(line: number, error: PetalError): BadLine {
+  return new BadLine(line, error.message, error, error.codeName, error.details)
 }
 
 /** Returns undefined for a blank line. */
