@@ -44,8 +44,8 @@ export abstract class ReadableCollection<T extends object = Document> {
   }
 
   /**
-   * Finds the documents that match a filter. Nothing is read until the first document is requested; an invalid filter
-   * or option fails that request.
+   * Finds the documents that match a filter. Nothing is read until the first document is requested, not even the
+   * filter, which must not be changed before then; an invalid filter or option fails that request.
    * @throws PetalError when the first document is requested: BadValue and other errors of the filter, MaxTimeMSExpired;
    *   AbortedError
    * @example
@@ -140,7 +140,8 @@ export abstract class ReadableCollection<T extends object = Document> {
 
   /**
    * Runs an aggregation pipeline; docs/aggregation.md describes which parts the index answers. Nothing is read until
-   * the first document is requested, nor written if the last stage writes; an invalid pipeline fails that request.
+   * the first document is requested, not even the pipeline, which must not be changed before then, nor is anything
+   * written if the last stage writes; an invalid pipeline fails that request.
    * @throws PetalError when the first document is requested: FailedToParse, BadValue, TypeMismatch,
    *   InvalidPipelineOperator, CommandNotSupported, InvalidNamespace, naming the stage; later BadValue from an
    *   expression, QueryExceededMemoryLimit, MaxTimeMSExpired; AbortedError; for a writing pipeline IllegalOperation in
