@@ -100,8 +100,8 @@ export class PetalError extends Error {
 export class AbortedError extends PetalError {
   override readonly name = 'AbortError'
 
-  constructor(reason?: unknown) {
-    super('Aborted', 'The operation was aborted', { cause: reason })
+  constructor(reason?: unknown, details: PetalErrorOptions['details'] = {}) {
+    super('Aborted', 'The operation was aborted', { cause: reason, details })
   }
 }
 

@@ -463,6 +463,23 @@ test('ordered: null means ordered: nothing is written after a refused document',
   assert.is(await db.countDocuments({ _id: 1000 }), 0)
 })
 
+test('an invalid `let` is refused even if no expression uses it', async () => {
+  for (const wrong of [5, [], { Name: 1 }]) {
+    const options = { let: wrong as never }
+    for (const call of [
+      () => db.find({}, options).toArray(),
+      () => db.findOne({ n: 1 }, options),
+      () => db.countDocuments({}, options),
+      () => db.distinct('n', {}, options),
+      () => db.updateOne({ n: 1 }, set, options),
+      () => db.deleteMany({ n: 1 }, options),
+      () => db.findOneAndDelete({ n: 1 }, options)
+    ]) {
+      assert.equal((await rejects(attempt(call), 'BadValue')).details, { option: 'let' })
+    }
+  }
+})
+
 test('open() refuses its options before it creates a directory', async () => {
   for (const options of [null, { lsm: 5 }, { index: [] }, { signal: {} }]) {
     const location = scratchPath()

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type BadLine, type Database, open, PetalError } from '../../src/index.ts'
+import { AbortedError, type BadLine, type Database, open, PetalError } from '../../src/index.ts'
 import { parseJson } from '../../src/model/extended-json.ts'
 import type { Document } from '../../src/model/types.ts'
 import { seedOfRun } from '../support/values.ts'
@@ -272,7 +272,10 @@ test('an aborted import keeps complete lines and fails with AbortError', async (
   }
   await db.importLines(source(), { signal: controller.signal }).then(
     () => assert.unreachable(),
-    (error: unknown) => assert.is((error as Error).name, 'AbortError')
+    (error: unknown) => {
+      assert.instance(error, AbortedError)
+      assert.equal((error as AbortedError).details, { insertedCount: 1, skippedCount: 0 })
+    }
   )
   assert.equal(await db.find({}).toArray(), [{ _id: 1 }])
 })
@@ -285,8 +288,9 @@ test('an import is aborted within a chunk, however large that is', async () => {
   const onProgress = (): void => controller.abort()
   const options = { threads: 0, batch: 100, signal: controller.signal, onProgress }
   const failed = await db.importLines([Buffer.from(line.repeat(count))], options).catch((error: unknown) => error)
-  assert.is((failed as Error).name, 'AbortError')
+  assert.instance(failed, AbortedError)
   const imported = await db.countDocuments()
+  assert.is((failed as AbortedError).details.insertedCount, imported)
   assert.ok(imported >= 100 && imported < count / 2, `${imported} documents`)
 })
 

@@ -7,7 +7,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { UnitCollector } from '../../src/docstore/bulk/unit-collector.ts'
 import type { ThreadMessage } from '../../src/docstore/threads/thread-work.ts'
-import { BulkWriteError, type Document } from '../../src/index.ts'
+import { AbortedError, BulkWriteError, type Document } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
 import { assertHasFirst, assertNoTableIsLeft, assertSound, openCounted, tweet, unitLines } from './load-cases.ts'
@@ -17,6 +17,24 @@ const random = randomFrom(testSeed())
 const below = (limit: number): number => Math.floor(random() * limit)
 const units = (count: number): number => count * unitLines
 const tweets = (count: number): Document[] => Array.from({ length: count }, (_, i) => tweet(i, i))
+
+for (const threads of [0, 2]) {
+  test(`an aborted insertMany() says how many documents are stored, with ${threads} threads`, async () => {
+    await using opened = await openCounted()
+    const controller = new AbortController()
+    const count = units(3) + below(units(2))
+    function* some(): Generator<Document> {
+      for (const [i, document] of tweets(count + 10).entries()) {
+        if (i === count) controller.abort()
+        yield document
+      }
+    }
+    const failed = await opened.db.insertMany(some(), { threads, signal: controller.signal }).catch((error) => error)
+    assert.instance(failed, AbortedError)
+    await assertHasFirst(opened.db, count)
+    assert.equal((failed as AbortedError).details, { insertedCount: count })
+  })
+}
 
 for (const kind of ['iterable', 'async iterable'] as const) {
   test(`documents that an ${kind} yields before it fails are stored, and its error is passed on`, async () => {

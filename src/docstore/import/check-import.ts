@@ -18,7 +18,10 @@ export interface ImportOptions extends ThreadsOption {
    * evenly among threads.
    */
   readonly sourceBytes?: number | undefined
-  /** Aborts the import with an AbortedError; lines imported by then are kept. */
+  /**
+   * Aborts the import with an AbortedError, whose `details` have the counts of an ImportResult: lines imported by then
+   * are kept.
+   */
   readonly signal?: AbortSignal
   /** Called for every skipped line, in the order of the lines. */
   readonly onSkipped?: (bad: BadLine) => void

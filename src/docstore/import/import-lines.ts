@@ -42,12 +42,12 @@ export async function importLines(
       }
     } catch (error) {
       // The source failed: import what was read before.
-      if (!lineImport.hasFailed) await lineImport.finish(false)
-      throw error
+      const counts = lineImport.hasFailed ? undefined : await lineImport.finish(false)
+      throw error instanceof AbortedError ? new AbortedError(error.cause, { ...counts }) : error
     }
     // When aborted, the last line may be incomplete.
     const result = await lineImport.finish(!signal?.aborted)
-    if (signal?.aborted) throw new AbortedError(signal.reason)
+    if (signal?.aborted) throw new AbortedError(signal.reason, { ...result })
     return result
   } finally {
     end.release()

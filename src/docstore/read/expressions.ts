@@ -23,11 +23,15 @@ export class FindExpressions {
   /** Created for the first expression; most finds have none. */
   #expressions: Expressions | undefined
 
-  /** @param now the value of `$$NOW`; by default the time of its first use */
+  /**
+   * @param now the value of `$$NOW`; by default the time of its first use
+   * @throws PetalError BadValue for an invalid `let`, whether or not an expression uses it
+   */
   constructor(options: Pick<ReadOptions, 'let'>, order?: StringOrder, now?: Date) {
     this.#options = options
     this.#order = order
     this.#now = now
+    if (options.let !== undefined) this.#get()
   }
 
   /** Loads the operators; undefined if there are none. */

@@ -63,6 +63,11 @@ export class InsertManyRun {
     return this.#failure !== undefined || this.#load?.bulk.hasFailed === true
   }
 
+  /** Documents inserted so far. */
+  get insertedCount(): number {
+    return this.#insertedCount
+  }
+
   /** Whether documents are waiting for others that may be late: thousands, when they are collected for threads. */
   get hasPending(): boolean {
     return this.#load?.bulk.isCollecting === true

@@ -2,7 +2,7 @@
  * insertMany(): inserts any iterable of documents in batches of bounded size, and long inputs as segments built by
  * threads.
  */
-import { PetalError, throwIfAborted } from '../../model/errors.ts'
+import { AbortedError, PetalError, throwIfAborted } from '../../model/errors.ts'
 import { type Document, describeType } from '../../model/types.ts'
 import type { CloseSignal } from '../close-signal.ts'
 import type { Known } from '../known-options.ts'
@@ -20,7 +20,9 @@ export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
 export interface InsertManyOptions extends ThreadsOption {
   /** Stop at the first rejected document. Default true. */
   readonly ordered?: boolean
-  /** Aborts with an AbortedError; documents yielded by then are inserted. */
+  /**
+   * Aborts with an AbortedError, whose `details` have the `insertedCount`: documents yielded by then are inserted.
+   */
   readonly signal?: AbortSignal
 }
 
@@ -49,7 +51,8 @@ export async function insertMany(
       // The source failed, was aborted, or yielded something that is not a document: what came before is still
       // inserted. The first error wins.
       if (!inserts.hasFailed) await inserts.finish().catch(ignore)
-      throw error
+      if (!(error instanceof AbortedError)) throw error
+      throw new AbortedError(error.cause, { insertedCount: inserts.insertedCount })
     }
     return await inserts.finish()
   } finally {
