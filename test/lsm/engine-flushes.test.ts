@@ -70,7 +70,7 @@ class Harness {
       job,
       succeed: (number) => {
         this.fileSystem.open(`/db/${tableName(number)}`, 'create').close()
-        const tables = [{ number } as TableMeta]
+        const tables = [{ number, entries: 1, tombstones: 0 } as TableMeta]
         resolve({ tables, readBytes: 0, writtenBytes: 0, entriesIn: 0, entriesOut: 0, milliseconds: 1 })
       },
       fail: reject

@@ -4,7 +4,9 @@
  * Invariants:
  * 1. Each job takes all frozen memtables that are in no job yet: jobs follow each other as memtables do.
  * 2. Edits are installed in the order of the jobs, so that the tables always hold a prefix of the writes.
- * 3. When a job fails, those after it fail, too, and their tables are removed: the next attempt starts with the oldest
+ * 3. A table of tombstones alone is left out if no table is in its range: all older entries are in tables or in the
+ *    same job. Otherwise each collection that is created and dropped would leave some.
+ * 4. When a job fails, those after it fail, too, and their tables are removed: the next attempt starts with the oldest
  *    memtable.
  */
 import { join } from 'node:path'
@@ -14,6 +16,8 @@ import type { VersionEdit } from '../format/version-edit.ts'
 import { sideFileName, tableName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import type { ResolvedOptions } from '../options.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import type { Version } from '../version/version.ts'
 import type { VersionSet } from '../version/version-set.ts'
 import { RetryDelay } from './retry-delay.ts'
 import type { Snapshots } from './snapshots.ts'
@@ -134,12 +138,16 @@ export class Flushes {
     try {
       result = await this.#host.run(this.#plan(buffers))
       if ((await before) === false) throw aborted('an earlier memtable was not flushed')
-      const newTables = result.tables.map((table) => ({ level: 0, table }))
+      const { current } = this.#host.versions
+      const needless = result.tables.filter((table) => isOnlyTombstones(table) && !overlapsAny(current, table))
+      const tables = result.tables.filter((table) => !needless.includes(table))
+      const newTables = tables.map((table) => ({ level: 0, table }))
       await this.#host.install({ newTables, logNumber: nextLog, lastSequence })
+      this.#remove(needless)
     } catch (error) {
       // Jobs end in order.
       await before
-      if (result !== undefined) this.#remove(result)
+      if (result !== undefined) this.#remove(result.tables)
       this.#onFailed(error as Error)
       return false
     }
@@ -178,7 +186,7 @@ export class Flushes {
   }
 
   /** After a manifest failure the files stay: whether the manifest names the tables is unknown. */
-  #remove({ tables }: TableJobResult): void {
+  #remove(tables: readonly TableMeta[]): void {
     const { fileSystem, directory, versions } = this.#host
     for (const { number } of versions.failure === undefined ? tables : []) {
       for (const name of [tableName(number), sideFileName(number)]) {
@@ -190,4 +198,12 @@ export class Flushes {
       }
     }
   }
+}
+
+function isOnlyTombstones({ entries, tombstones }: TableMeta): boolean {
+  return tombstones === entries
+}
+
+function overlapsAny(version: Version, { smallest, largest }: TableMeta): boolean {
+  return version.levels.some((_, level) => version.overlapping(level, smallest, largest).length > 0)
 }
