@@ -11,6 +11,7 @@ import { compileGroupAccumulator, type GroupAccumulator } from '../../src/aggreg
 import { Covariance } from '../../src/aggregate/windows/covariance.ts'
 import { Queue } from '../../src/aggregate/windows/sliding.ts'
 import { SlidingSum } from '../../src/aggregate/windows/sliding-sum.ts'
+import { runSteps } from '../../src/model/time-slice.ts'
 import type { Document } from '../../src/model/types.ts'
 import { same } from '../docstore/aggregate-over.ts'
 import { testSeed } from '../support/arbitraries.ts'
@@ -58,7 +59,7 @@ async function anewByName(): Promise<Anew> {
   expressions.require({ stage: '$group', position: 0 }, (compiler) => {
     for (const [name, argument] of Object.entries(selections)) {
       const accumulate = compileGroupAccumulator(name, argument, compiler) as GroupAccumulator
-      anew[name] = (documents) => accumulate(documents, {})
+      anew[name] = (documents) => runSteps(accumulate(documents, {}))
     }
   })
   await expressions.load()
