@@ -25,9 +25,9 @@ export class DensityWatch {
 
   /** Called after each document; returns true at the end of a measurement that shows another segment to be better. */
   isTooDense(segment: OpenSegment): boolean {
-    const { documents, hashedPairs, crowdedDocuments, shards, rowsPerPair } = segment
-    const added = documents - this.#documents
+    const added = segment.documents - this.#documents
     if (added < windowDocuments) return false
+    const { hashedPairs, crowdedDocuments, shards, rowsPerPair } = segment
     const pairs = (hashedPairs - this.#hashedPairs) / added
     const crowdedShare = (crowdedDocuments - this.#crowdedDocuments) / added
     this.begin(segment)
