@@ -39,11 +39,7 @@ export const durability = [
   ),
   mutant(
     'tables are installed before their names are durable',
-    edit(
-      'lsm/version/version-set',
-      'await this.#fileSystem.syncDirectory(this.#directory)\n      if (this.#manifest',
-      'if (this.#manifest'
-    ),
+    edit('lsm/version/version-set', '      await this.#fileSystem.syncDirectory(this.#directory)\n', ''),
     'lsm/manifest-install',
     'lsm/crash-tables'
   ),

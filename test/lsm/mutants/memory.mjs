@@ -148,11 +148,7 @@ export const memory = [
   ),
   mutant(
     'a read fails for lack of descriptors while idle tables are open',
-    edit(
-      'lsm/version/table-cache',
-      '!isOutOfDescriptors(error) || !this.#freeDescriptors()',
-      'isOutOfDescriptors(error) || true'
-    ),
+    edit('lsm/version/table-cache', 'if (!this.freeDescriptorsAfter(error)) throw error', 'throw error'),
     'lsm/version-table-cache'
   )
 ]
