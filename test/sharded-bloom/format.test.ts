@@ -100,7 +100,7 @@ test('a sealed segment has the documented segment record', () => {
     columnSpecs: [],
     columns: [],
     upper: { frames: 0, groupDocuments: 16, unknownGroups: 0 },
-    crowdedPairs: 32,
+    crowdedPairs: 128,
     bytes: { hashedRows: 4096, fingerprints: 0, privateRows: 71, rangeCodes: 0, upperLevel: 0, pairTable: 192 }
   })
 })

@@ -104,12 +104,13 @@ function isBetween(value: unknown, least: number, greatest: number): boolean {
 export function initialParameters(choices: TuningChoices): SegmentParameters {
   const { tail, shards, rowsPerPair } = checkTuning(choices)
   if (tail === 'fingerprint') return { ...fingerprintTail(initialFingerprintBits), privatePairs: [], columns: [] }
-  const initialShards = shards === 'auto' ? 512 : shards
+  const P = shards === 'auto' ? 512 : shards
+  const r = rowsPerPair === 'auto' ? defaultRowsPerPair : rowsPerPair
   return {
-    shards: initialShards,
-    rowsPerPair: rowsPerPair === 'auto' ? defaultRowsPerPair : rowsPerPair,
-    // Most bits are set then, whatever r is.
-    crowdedPairs: initialShards / 2,
+    shards: P,
+    rowsPerPair: r,
+    // What is usual is not known: only a document that would have 98 % of its bits set is certainly crowded.
+    crowdedPairs: Math.ceil((4 * P) / r),
     privatePairs: [],
     columns: [],
     upperFrames: 0
