@@ -93,6 +93,32 @@ test('facts of crowded documents are found when facts are too many for private r
   await harness.close()
 })
 
+test('documents that all have more pairs than rows can tell apart have fingerprints', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 8192 })
+  const large = (i: number): Document => ({ n: i, v: Array.from({ length: 1500 }, (_, j) => i * 1500 + j) })
+  await harness.insert(
+    Array.from({ length: 1200 }, (_, i) => large(i)),
+    100
+  )
+  for (const stage of ['tuned', 'reopened', 'rebuilt']) {
+    if (stage === 'reopened') await harness.reopen()
+    if (stage === 'rebuilt') await harness.rebuild()
+    assert.equal(
+      harness.index.stats().parameters.map(({ tail }) => tail),
+      ['fingerprint'],
+      stage
+    )
+    for (const [filter, found] of [
+      [{ v: 1500 * 700 + 77 }, 1],
+      [{ n: 3 }, 1],
+      [{ v: -1 }, 0]
+    ] as const) {
+      assert.is((await candidates(harness, filter)).found, found, `${stage}: ${JSON.stringify(filter)}`)
+    }
+  }
+  await harness.close()
+})
+
 test('usual documents are those with at most four times as many pairs as the mean of usual documents', () => {
   const mostly = (usual: number, unusual: number, every: number) =>
     Array.from({ length: 4096 }, (_, i) => (i % every === every - 1 ? unusual : usual))

@@ -5,7 +5,8 @@
  * versus some 12 for a gap) and more useful: only exact rows prove a match. All other pairs are hashed into P rows.
  *
  * P is chosen for usual documents. Those with several times as many pairs are *crowded*: as fingerprints they take about
- * as much space as P rows for their pairs would (22 bits each), which all other documents would have to have, too.
+ * as much space as P rows for their pairs would (22 bits each), which all other documents would have to have, too. If
+ * usual documents have more pairs than any number of rows can tell apart, all have fingerprints.
  */
 import { histogramOf, meanRowFalsePositiveRate } from '../../bloom/sizing.ts'
 import { invalidOption } from '../../model/invalid-option.ts'
@@ -180,9 +181,11 @@ export function chooseTail(
   segmentDocuments: number
 ): TailParameters {
   const { tail, bitsPerPosting, upperLevel } = options
-  if (tail === 'fingerprint') return fingerprintTail(chooseFingerprintBits(meanOf(perDocument)))
   const usual = usualPairs(perDocument)
   const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
+  if (tail === 'fingerprint' || areTooMany(usual, rowsPerPair, options)) {
+    return fingerprintTail(chooseFingerprintBits(meanOf(perDocument)))
+  }
   const shards = options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, bitsPerPosting) : options.shards
   return {
     shards,
@@ -190,6 +193,11 @@ export function chooseTail(
     crowdedPairs: crowdedPairsFor(shards, rowsPerPair, usual),
     upperFrames: upperLevel ? upperFramesFor(usual, segmentDocuments) : 0
   }
+}
+
+/** Whether usual documents would have more than half of their bits set even in as many rows as there may be. */
+function areTooMany(usual: number, rowsPerPair: number, { shards }: Pick<TuningOptions, 'shards'>): boolean {
+  return shards === 'auto' && rowsPerPair * usual > Math.LN2 * maxShards
 }
 
 /** A fingerprint tail has neither rows nor an upper level. */
@@ -272,7 +280,7 @@ export function parametersAfter(
 function tailAfter(previous: Segment, options: TuningOptions, initial: SegmentParameters): TailParameters {
   const { fingerprintBits } = previous
   const mean = meanHashedPairs(previous)
-  if (options.tail === 'fingerprint') {
+  if (options.tail === 'fingerprint' || areTooMany(mean, initial.rowsPerPair, options)) {
     return fingerprintTail(fingerprintBits ?? chooseFingerprintBits(mean))
   }
   if (fingerprintBits !== undefined) {
