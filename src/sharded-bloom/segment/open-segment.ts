@@ -157,18 +157,7 @@ export class OpenSegment implements Segment {
     this.#endDocument()
   }
 
-  /** @param facts number of hashed facts */
-  #isCrowded({ nodes, tags, keys, lo, hi, count }: FlatDocument, facts: number): boolean {
-    // Which values are private matters only when there are many.
-    if (!this.tail.isCrowded(count + facts)) return false
-    let hashed = facts
-    for (let i = 0; i < count; i++) {
-      if (this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!) < 0) hashed++
-    }
-    return this.tail.isCrowded(hashed)
-  }
-
-  /** False for a scanned document that has to be added as an object: a crowded one, of whose facts the scan has lost some. */
+  /** False for a crowded document of whose facts the scan has lost some: it has to be added as an object. */
   takesScanned({ hashedPairs, hashCount }: ScannedDocument): boolean {
     return hashCount === hashedPairs || !this.tail.isCrowded(hashedPairs)
   }
@@ -280,6 +269,17 @@ export class OpenSegment implements Segment {
     this.tail.free()
     this.privateRows.free()
     this.columns.free()
+  }
+
+  /** @param facts number of hashed facts */
+  #isCrowded({ nodes, tags, keys, lo, hi, count }: FlatDocument, facts: number): boolean {
+    // Which values are private matters only when there are many.
+    if (!this.tail.isCrowded(count + facts)) return false
+    let hashed = facts
+    for (let i = 0; i < count; i++) {
+      if (this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!) < 0) hashed++
+    }
+    return this.tail.isCrowded(hashed)
   }
 
   #endDocument(): void {

@@ -12,8 +12,8 @@ import { meanOf, type TuningOptions } from './tuning.ts'
 export interface EarlierChoice {
   readonly parameters: SegmentParameters
   /**
-   * Average number of hashed pairs per document that is not crowded in the first segment built with them. In the sample they were chosen
-   * from it is smaller, because none of the sample's own frequent pairs is hashed.
+   * Average number of hashed pairs per document that is not crowded in the first segment built with them. In the
+   * sample they were chosen from it is smaller, because none of the sample's own frequent pairs is hashed.
    */
   readonly hashedPairs: number
 }

@@ -219,7 +219,7 @@ export function chooseShards(perDocument: ArrayLike<number>, rowsPerPair: number
   return shards
 }
 
-/** Number of pairs of a usual document, from documents in the order in which they were written: they may have changed. */
+/** Number of pairs of a usual document. @param perDocument in the order in which documents were written: they may change */
 export function usualPairs(perDocument: ArrayLike<number>): number {
   const counts = Array.from(perDocument)
   const ofAll = usualMean(counts)
