@@ -4,9 +4,9 @@
  * A pair in more than about 1/1024 of the documents is cheaper as an exact list than as hashed postings (24 bits each,
  * versus some 12 for a gap) and more useful: only exact rows prove a match. All other pairs are hashed into P rows.
  *
- * P is chosen for usual documents. Those with several times as many pairs are *crowded*: as fingerprints they take about
- * as much space as P rows for their pairs would (22 bits each), which all other documents would have to have, too. If
- * usual documents have more pairs than any number of rows can tell apart, all have fingerprints.
+ * P is chosen for usual documents. Those with several times as many pairs are *crowded*: as fingerprints they take
+ * about as much space as P rows for their pairs would (22 bits each), which all other documents would have to have,
+ * too. If usual documents have more pairs than any number of rows can tell apart, all have fingerprints.
  */
 import { histogramOf, meanRowFalsePositiveRate } from '../../bloom/sizing.ts'
 import { invalidOption } from '../../model/invalid-option.ts'
@@ -219,7 +219,10 @@ export function chooseShards(perDocument: ArrayLike<number>, rowsPerPair: number
   return shards
 }
 
-/** Number of pairs of a usual document. @param perDocument in the order in which documents were written: they may change */
+/**
+ * Number of pairs of a usual document.
+ * @param perDocument in the order in which documents were written: they may have changed
+ */
 export function usualPairs(perDocument: ArrayLike<number>): number {
   const counts = Array.from(perDocument)
   const ofAll = usualMean(counts)
