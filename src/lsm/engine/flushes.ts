@@ -139,8 +139,8 @@ export class Flushes {
       result = await this.#host.run(this.#plan(buffers))
       if ((await before) === false) throw aborted('an earlier memtable was not flushed')
       const { current } = this.#host.versions
-      const needless = result.tables.filter((table) => isOnlyTombstones(table) && !overlapsAny(current, table))
-      const tables = result.tables.filter((table) => !needless.includes(table))
+      const needless = new Set(result.tables.filter((table) => isOnlyTombstones(table) && !overlapsAny(current, table)))
+      const tables = result.tables.filter((table) => !needless.has(table))
       const newTables = tables.map((table) => ({ level: 0, table }))
       await this.#host.install({ newTables, logNumber: nextLog, lastSequence })
       this.#remove(needless)
@@ -186,7 +186,7 @@ export class Flushes {
   }
 
   /** After a manifest failure the files stay: whether the manifest names the tables is unknown. */
-  #remove(tables: readonly TableMeta[]): void {
+  #remove(tables: Iterable<TableMeta>): void {
     const { fileSystem, directory, versions } = this.#host
     for (const { number } of versions.failure === undefined ? tables : []) {
       for (const name of [tableName(number), sideFileName(number)]) {

@@ -57,7 +57,6 @@ export class OpenSegment implements Segment {
   readonly shards: number
   readonly rowsPerPair: number
   readonly fingerprintBits: number | undefined
-  readonly crowdedPairs: number | undefined
   readonly table: PrivateTable
   readonly alwaysCandidates: number[] = []
   isShapeComplete = true
@@ -92,11 +91,10 @@ export class OpenSegment implements Segment {
     this.privateRows = new PrivateRows(memory, geometry, parameters.privatePairs.length)
     this.#dynamicLimit = Math.min(maxPrivateRows, parameters.privatePairs.length + maxDynamicRows)
     this.tail = createOpenTail({ memory, geometry, pairHash }, parameters)
-    const { shards, rowsPerPair, fingerprints, crowdedPairs } = this.tail.record
+    const { shards, rowsPerPair, fingerprints } = this.tail.record
     this.shards = shards
     this.rowsPerPair = rowsPerPair
     this.fingerprintBits = fingerprints?.bits
-    this.crowdedPairs = crowdedPairs
     this.columnSpecs = parameters.columns
     this.columns = new OpenColumns(memory, geometry.segmentDocuments, parameters.columns)
   }

@@ -16,7 +16,6 @@ export abstract class RecordedSegment {
   readonly groupDocuments: number
   readonly hashedPairs: number
   readonly crowdedDocuments: number
-  readonly crowdedPairs: number | undefined
 
   constructor(record: SegmentRecord) {
     this.record = record
@@ -29,6 +28,5 @@ export abstract class RecordedSegment {
     this.groupDocuments = record.upper.groupDocuments
     this.hashedPairs = record.hashedPairs
     this.crowdedDocuments = record.crowded?.documents ?? 0
-    this.crowdedPairs = record.crowdedPairs
   }
 }

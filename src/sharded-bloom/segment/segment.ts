@@ -59,8 +59,6 @@ export interface Segment {
 
   /** Number of crowded documents. */
   readonly crowdedDocuments: number
-  /** A document with more hashed pairs is crowded; undefined if none is. */
-  readonly crowdedPairs: number | undefined
 
   /** Number of pairs with a private row. */
   readonly privatePairCount: number

@@ -129,9 +129,9 @@ export class StoredSegment extends RecordedSegment implements Segment {
 
   async #rebuild(memory: RowMemory): Promise<OpenSegment> {
     const { sealed, geometry, documents, flatten } = this.#context
-    const { firstOrdinal, shards, rowsPerPair, pairs, columnSpecs } = this.record
+    const { firstOrdinal, shards, rowsPerPair, crowdedPairs, pairs, columnSpecs } = this.record
     const privatePairs = pairs.map((pair) => sealed.pairHash.hash(pair))
-    const { fingerprintBits, crowdedPairs } = this
+    const { fingerprintBits } = this
     const tail = { shards, rowsPerPair, upperFrames: 0, fingerprintBits, crowdedPairs }
     const parameters = { ...tail, privatePairs, columns: columnSpecs }
     const segment = new OpenSegment(memory, geometry, sealed.pairHash, firstOrdinal, parameters)

@@ -251,8 +251,7 @@ function crowdedBytes({ parameters, segmentDocuments, hashedPairs }: Predictable
   const pairs = hashedPairs.reduce((sum, count) => sum + (count > crowdedPairs ? count : 0), 0)
   if (pairs === 0) return 0
   const perDocument = pairs / hashedPairs.length
-  const code = crowdedBits - Math.log2(perDocument * segmentDocuments) + gapOverhead + 1
-  return (perDocument * (code + Math.log2(segmentDocuments))) / 8
+  return entryBytes(perDocument, perDocument, crowdedBits, segmentDocuments)
 }
 
 /** See docs/tuning.md. Counts by group cannot show pairs in several groups: assuming none overestimates a little. */
@@ -263,7 +262,11 @@ function fingerprintBytes(
   const pairs = hashedPairs.reduce((sum, count) => sum + count, 0) / Math.max(1, hashedPairs.length)
   const inGroups = distinctInGroups.reduce((sum, count) => sum + Math.max(0, count - isPrivate.size), 0)
   const different = Math.min(pairs, Math.max(pairs / segmentDocuments, inGroups / Math.max(1, hashedPairs.length)))
-  if (pairs === 0) return 0
+  return pairs === 0 ? 0 : entryBytes(pairs, different, bits, segmentDocuments)
+}
+
+/** @param different pairs met first in their segment, of `pairs` per document */
+function entryBytes(pairs: number, different: number, bits: number, segmentDocuments: number): number {
   const codes = bits - Math.log2(different * segmentDocuments) + gapOverhead + 1
   const positions = Math.log2((segmentDocuments * different) / pairs)
   return (different * codes + pairs * positions + gapOverhead * (pairs - different)) / 8

@@ -167,12 +167,12 @@ function* parameterSteps(
 }
 
 /** The tail's part of a segment's parameters. */
-export type TailParameters = Pick<
+type TailParameters = Pick<
   SegmentParameters,
   'shards' | 'rowsPerPair' | 'upperFrames' | 'fingerprintBits' | 'crowdedPairs'
 >
 
-export type TailOptions = Pick<TuningOptions, 'tail' | 'shards' | 'rowsPerPair' | 'bitsPerPosting' | 'upperLevel'>
+type TailOptions = Pick<TuningOptions, 'tail' | 'shards' | 'rowsPerPair' | 'bitsPerPosting' | 'upperLevel'>
 
 /** @param perDocument number of hashed pairs of each document in a sample */
 export function chooseTail(
@@ -186,7 +186,8 @@ export function chooseTail(
   if (tail === 'fingerprint' || areTooMany(usual, rowsPerPair, options)) {
     return fingerprintTail(chooseFingerprintBits(meanOf(perDocument)))
   }
-  const shards = options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, bitsPerPosting) : options.shards
+  const shards =
+    options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, bitsPerPosting, usual) : options.shards
   return {
     shards,
     rowsPerPair,
@@ -201,13 +202,17 @@ function areTooMany(usual: number, rowsPerPair: number, { shards }: Pick<TuningO
 }
 
 /** A fingerprint tail has neither rows nor an upper level. */
-export function fingerprintTail(fingerprintBits: number): TailParameters {
+function fingerprintTail(fingerprintBits: number): TailParameters {
   return { shards: 0, rowsPerPair: 1, upperFrames: 0, fingerprintBits }
 }
 
 /** Chooses P for documents like those counted. @param perDocument number of hashed pairs of each */
-export function chooseShards(perDocument: ArrayLike<number>, rowsPerPair: number, bitsPerPosting: number): number {
-  const usual = usualPairs(perDocument)
+export function chooseShards(
+  perDocument: ArrayLike<number>,
+  rowsPerPair: number,
+  bitsPerPosting: number,
+  usual = usualPairs(perDocument)
+): number {
   let shards = roundShards(bitsPerPosting * usual)
   const limit = Math.min(maxShards, shards * 1.5)
   const histogram = histogramOf(perDocument)
@@ -249,7 +254,7 @@ function crowdedPairsFor(shards: number, rowsPerPair: number, usual: number): nu
  * Chooses H for documents with this many hashed pairs. A document with n of them is found for a pair that it does not
  * have with probability n/2^H: only the mean matters, however uneven documents are.
  */
-export function chooseFingerprintBits(pairsPerDocument: number): number {
+function chooseFingerprintBits(pairsPerDocument: number): number {
   const bits = Math.ceil(Math.log2(Math.max(1, pairsPerDocument) / targetFingerprintRate))
   return Math.min(maxFingerprintBits, Math.max(minFingerprintBits, bits))
 }
