@@ -29,8 +29,12 @@ export interface RecordSource {
 
 type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest' | 'hasCallback'>
 
-/** Slices grow, so that a reader that stops early has not paid for a thousand documents. */
+/**
+ * Slices grow to a multiple of the one before, so that a reader that stops early has not paid for a thousand documents,
+ * and a read that fails has returned most of what it found.
+ */
 const firstSliceDocuments = 32
+const sliceGrowth = 4
 export const maxSliceDocuments = 1000
 export const maxSliceCharacters = 4 * 1024 * 1024
 
@@ -209,7 +213,9 @@ export class Confirmer {
     const slice = this.#slice
     this.#slice = []
     this.#characters = 0
-    this.#sliceDocuments = Math.min(this.#sliceDocuments * 4, maxSliceDocuments)
+    // A slice may have been taken before it was full, at the end of a turn: that is no reason for larger ones.
+    const grown = Math.min(slice.length * sliceGrowth, maxSliceDocuments)
+    this.#sliceDocuments = Math.max(this.#sliceDocuments, grown)
     return slice
   }
 
