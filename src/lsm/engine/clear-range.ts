@@ -3,7 +3,7 @@ import { rangeOf } from '../read/range.ts'
 import { RangeScan, type ScanOptions } from '../read/range-scan.ts'
 import { deleteKeys } from './delete-keys.ts'
 import { type ClearStart, dropAtOnce } from './drop-at-once.ts'
-import { dropRange } from './drop-range.ts'
+import { dropRange, isWorthDropping } from './drop-range.ts'
 import type { Engine } from './engine.ts'
 import type { Moment } from './snapshots.ts'
 import { unchangedSince } from './unchanged-since.ts'
@@ -25,8 +25,12 @@ export async function clearRange(engine: Engine, options: ScanOptions, at: Momen
   const start: ClearStart = { view, isOvertaken: () => counters.ingestedTables > ingestedTables }
   const range = rangeOf(options)
   try {
-    if (limit < 0 && ((await dropAtOnce(engine, range, start)) || (await dropRange(engine, range, start)))) return
+    if (limit < 0 && (await dropAtOnce(engine, range, start))) return
+    const isWorth = limit < 0 && isWorthDropping(engine, range)
+    if (isWorth && (await dropRange(engine, range, start))) return
     await deleteKeys(engine, scan, { limit, wanted: unchangedSince(engine, view.sequence) })
+    // As durable as the tombstones that dropRange() has written: a crash after the clear must not leave half of the range.
+    if (isWorth) await engine.sync()
   } finally {
     scan.close()
   }

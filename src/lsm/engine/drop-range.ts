@@ -29,13 +29,18 @@ const minMemtableShare = 1 / 16
 /** Merges may write new tables across the borders while the old ones get their tombstones: then those are next. */
 const maxAttempts = 4
 
+/** Whether there is enough to drop; otherwise tombstones are cheaper. */
+export function isWorthDropping(engine: Engine, range: Range): boolean {
+  const bytes = sumWithin(engine, range, ({ entries, largest }) => entries * (entryBytes + largest.length))
+  return bytes > engine.options.writeBufferSize * minMemtableShare
+}
+
 /**
- * @returns false if the range is not cleared, because it is too small, because merges kept producing new tables across
- * its borders, or because tables were ingested meanwhile
+ * @returns false if the range is not cleared, because merges kept producing new tables across its borders, or because
+ * tables were ingested meanwhile. Some of its keys may have durable tombstones then.
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export async function dropRange(engine: Engine, range: Range, start: ClearStart): Promise<boolean> {
-  if (!isWorthwhile(engine, range)) return false
   const { sequence } = start.view
   // From here on memtables hold nothing of the range up to S, and all of that is durable.
   await engine.flush()
@@ -96,9 +101,4 @@ async function dropOrFindRemaining(
     return []
   })
   return found.rest
-}
-
-function isWorthwhile(engine: Engine, range: Range): boolean {
-  const bytes = sumWithin(engine, range, ({ entries, largest }) => entries * (entryBytes + largest.length))
-  return bytes > engine.options.writeBufferSize * minMemtableShare
 }
