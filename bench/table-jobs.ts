@@ -65,7 +65,7 @@ function job(kind: TableJob['kind'], codec: CodecName, parts: Partial<TableJob>)
     firstNumber,
     reservedNumbers: 1000,
     maxFileBytes: 4 * mib,
-    partitionDepth: 0,
+    partitions: { depth: 0, minBytes: 0, own: new Set() },
     table: { blockBytes: 4096, restartInterval: 16, codec, keyFilterBits: 10, values: undefined },
     ...parts
   }

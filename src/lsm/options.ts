@@ -56,6 +56,11 @@ export interface StoreOptions {
   readonly level1Bytes?: number
   /** Number of leading `!name!` groups of a key that name its partition; sublevels are such groups. Default 0. */
   readonly partitionDepth?: number
+  /**
+   * Bytes of keys and values from which a partition has tables of its own; smaller ones share tables with their
+   * neighbours. Default 0: each has its own.
+   */
+  readonly minPartitionSize?: number
   /** Value filters, zone maps and the filter index. Default none. */
   readonly values?: ValueOptions
   /** Not supported: rejects with LEVEL_NOT_SUPPORTED when true. */
@@ -112,7 +117,8 @@ export const defaults = {
   level0StopTrigger: 36,
   autoCompaction: true,
   level1Bytes: 64 * mib,
-  partitionDepth: 0
+  partitionDepth: 0,
+  minPartitionSize: 0
 } as const
 
 /** @throws TypeError naming the call, unless options are an object */

@@ -2,6 +2,7 @@
 import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
 import { InlineRunner } from '../../src/lsm/compaction/inline-runner.ts'
 import type { MemtableSnapshot, TableJob, TableJobResult } from '../../src/lsm/compaction/job.ts'
+import type { PartitionRules } from '../../src/lsm/compaction/partition.ts'
 import { applyBatches } from '../../src/lsm/engine/apply-batches.ts'
 import type { EntryKind } from '../../src/lsm/format/entry.ts'
 import { Table } from '../../src/lsm/format/table.ts'
@@ -52,6 +53,11 @@ export function memtableOf(operations: readonly Operation[], firstSequence: numb
   return memtable.snapshot()
 }
 
+/** Every partition has its own tables. */
+export function partitionsOf(depth: number): PartitionRules {
+  return { depth, minBytes: 0, own: new Set() }
+}
+
 export function jobOf(parts: Partial<TableJob> & Pick<TableJob, 'firstNumber'>): TableJob {
   return {
     kind: parts.memtables === undefined ? 'compaction' : 'flush',
@@ -65,7 +71,7 @@ export function jobOf(parts: Partial<TableJob> & Pick<TableJob, 'firstNumber'>):
     endAfter: [],
     reservedNumbers: 1000,
     maxFileBytes: 1 << 20,
-    partitionDepth: 0,
+    partitions: partitionsOf(0),
     table: { blockBytes: 128, restartInterval: 4, codec: 'none', keyFilterBits: 10, values: undefined },
     ...parts
   }

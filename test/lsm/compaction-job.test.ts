@@ -11,6 +11,7 @@ import {
   jobOf,
   memtableOf,
   type Operation,
+  partitionsOf,
   runInline,
   type Version,
   visibleAt
@@ -95,7 +96,7 @@ test('tables of a merge do not overlap, share no key, and hold one partition eac
       const fileSystem = memoryFileSystem()
       const { runs, written } = await flushAll(fileSystem, [part])
       const snapshots = written.map(({ sequence }) => sequence)
-      const job = jobOf({ firstNumber: 500, runs, snapshots, maxFileBytes: 1, partitionDepth: depth })
+      const job = jobOf({ firstNumber: 500, runs, snapshots, maxFileBytes: 1, partitions: partitionsOf(depth) })
       const { tables } = await runInline(fileSystem, job)
       const lists = tables.map((table) => entriesOf(fileSystem, table))
       assert.is(lists.flat().length, written.length)
@@ -112,6 +113,35 @@ test('tables of a merge do not overlap, share no key, and hold one partition eac
     }),
     { seed, numRuns: 200 }
   )
+})
+
+test('small partitions share tables, and those around a large one end beside it', async () => {
+  const fileSystem = memoryFileSystem()
+  const long = 'x'.repeat(100)
+  const part = ['!a!1', '!b!1', '!b!2', '!c!1', '!d!1', '!e!1', '!e!2', '!f!1'].map((name) => ({
+    key: name,
+    value: name.startsWith('!e') ? long : 'y'
+  }))
+  const partitions = { depth: 1, minBytes: 200, own: new Set(['!c!']) }
+  const { tables } = await runInline(
+    fileSystem,
+    jobOf({ firstNumber: 1, memtables: [memtableOf(part, 1)], partitions })
+  )
+  const keys = tables.map((table) => entriesOf(fileSystem, table).map((entry) => entry.key))
+  // That a partition is large is either known, or noticed at its end.
+  assert.equal(keys, [['!a!1', '!b!1', '!b!2'], ['!c!1'], ['!d!1', '!e!1', '!e!2'], ['!f!1']])
+})
+
+test('a partition that fills several tables ends the last of them, however little is in it', async () => {
+  const fileSystem = memoryFileSystem()
+  const part = ['!a!1', '!a!2', '!a!3', '!b!1'].map((key) => ({ key, value: 'x'.repeat(key === '!a!3' ? 1 : 300) }))
+  const partitions = { depth: 1, minBytes: 500, own: new Set<string>() }
+  const memtables = [memtableOf(part, 1)]
+  const job = jobOf({ firstNumber: 1, memtables, partitions, maxFileBytes: 1200, kind: 'compaction' })
+  const { tables } = await runInline(fileSystem, job)
+  const keys = tables.map((table) => entriesOf(fileSystem, table).map((entry) => entry.key))
+  assert.equal(keys.at(-1), ['!b!1'])
+  assert.ok(keys.length >= 2)
 })
 
 test('a flush ends a table at the previous end of the partition', async () => {

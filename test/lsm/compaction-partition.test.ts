@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { OutputBoundaries } from '../../src/lsm/compaction/output-boundaries.ts'
 import { isSamePartition, partitionName, partitionPrefixEnd } from '../../src/lsm/compaction/partition.ts'
 import { seedOfRun } from '../support/values.ts'
+import { partitionsOf } from './compaction-helpers.ts'
 
 const seed = seedOfRun()
 
@@ -77,7 +78,9 @@ test('an output ends exactly where two neighbouring keys are in different partit
   )
   fc.assert(
     fc.property(keys, fc.nat(3), fc.nat(3), (unsorted, partitionDepth, start) => {
-      const borders = new OutputBoundaries({ partitionDepth, endAfter: [], grandparents: [], maxGrandparentBytes: 0 })
+      const partitions = partitionsOf(partitionDepth)
+      const rules = { partitions, endAfter: [], grandparents: [], maxGrandparentBytes: 0 }
+      const borders = new OutputBoundaries(rules, { rawBytes: 0 })
       let last: Buffer | undefined
       for (const key of unsorted.map((key) => Buffer.from(key)).sort(Buffer.compare)) {
         const placed = Buffer.concat([Buffer.alloc(start, '!'), key])

@@ -208,6 +208,7 @@ function compare([a]: readonly [string, string], [b]: readonly [string, string])
 const settings: Record<string, Setting> = {
   'a table for each space': { partitionDepth: 1, writeBufferSize: 4000 },
   'tables of all spaces': { writeBufferSize: 4000 },
+  'a table for each large space': { partitionDepth: 1, minPartitionSize: 2000, writeBufferSize: 4000 },
   'small tables, in many levels': {
     partitionDepth: 1,
     writeBufferSize: 1500,

@@ -9,7 +9,7 @@ import { LsmLevel } from '../../src/lsm/index.ts'
 import { randomFrom } from '../support/random.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { seedOfRun } from '../support/values.ts'
-import { directory, jobOf, memtableOf, type Operation, runInline } from './compaction-helpers.ts'
+import { directory, jobOf, memtableOf, type Operation, partitionsOf, runInline } from './compaction-helpers.ts'
 
 const seed = seedOfRun()
 
@@ -88,17 +88,20 @@ test('a random flush by the kernel writes the same bytes as one without it', asy
   const flushes = fc.record({
     parts: fc.array(part, { minLength: 1, maxLength: 3 }),
     table,
-    partitionDepth: fc.nat(2),
+    depth: fc.nat(2),
+    minBytes: fc.constantFrom(0, 0, 1, 100, 1000),
+    own: fc.array(group, { maxLength: 2 }),
     reservedNumbers: fc.constantFrom(1, 3, 100),
     ends: fc.array(key, { maxLength: 4 }),
     snapshots: fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 4 })
   })
   await fc.assert(
-    fc.asyncProperty(flushes, async ({ parts, table, ends, snapshots, ...more }) => {
+    fc.asyncProperty(flushes, async ({ parts, table, ends, snapshots, depth, minBytes, own, ...more }) => {
       const endAfter = [...new Set(ends)].map((end) => Buffer.from(end)).sort(Buffer.compare)
+      const partitions = { depth, minBytes, own: new Set(own) }
       const live = [...new Set(snapshots)].sort((a, b) => a - b)
       await assertSameTables(
-        flushOf(parts, { ...more, endAfter, snapshots: live, table: { ...table, values: undefined } })
+        flushOf(parts, { ...more, partitions, endAfter, snapshots: live, table: { ...table, values: undefined } })
       )
     }),
     { seed, numRuns: 300 }
@@ -177,7 +180,7 @@ test('the kernel flushes documents, ids and rows of an import to the same bytes'
     if (i % 500 === 499) operations.push({ key: `!index!${i}`, value: String(next(1e9)).repeat(5000) })
   }
   const endAfter = [Buffer.from('!docs!00000100')]
-  await assertSameTables(flushOf([operations], { partitionDepth: 1, endAfter, table: table4096 }))
+  await assertSameTables(flushOf([operations], { partitions: partitionsOf(1), endAfter, table: table4096 }))
 })
 
 test('the kernel flushes unordered keys, some with a hundred versions, to the same bytes', async () => {

@@ -184,6 +184,7 @@ function nextTurn(): Promise<void> {
 const settings: Record<string, StoreOptions> = {
   'one partition': {},
   'partitions by sublevel': { partitionDepth: 1 },
+  'partitions that share tables': { partitionDepth: 1, minPartitionSize: 100_000 },
   'no merges but by hand': { partitionDepth: 1, autoCompaction: false, level0StopTrigger: 1000 }
 }
 

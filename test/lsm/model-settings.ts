@@ -38,6 +38,12 @@ export const levelSettings: Readonly<Record<string, Setting>> = {
     variants: [{ ...tiny, writeBufferSize: 200, level0CompactionTrigger: 1, level1Bytes: 100_000 }]
   },
   partitions: { variants: [{ ...tiny, partitionDepth: 1, level0CompactionTrigger: 1 }] },
+  'partitions that share tables while they are small': {
+    variants: [
+      { ...tiny, partitionDepth: 1, minPartitionSize: 400 },
+      { ...tiny, partitionDepth: 1, minPartitionSize: 1500, level0CompactionTrigger: 1 }
+    ]
+  },
   defaults: { variants: [{}] },
   'other options at every opening': {
     variants: [

@@ -6,6 +6,7 @@ import { partitionEnds } from '../../src/lsm/compaction/partition-ends.ts'
 import type { CompactionLimits, Merge, Pick } from '../../src/lsm/compaction/pick.ts'
 import { pickCompaction } from '../../src/lsm/compaction/picker.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
+import { partitionsOf } from './compaction-helpers.ts'
 
 const limits: CompactionLimits = {
   level0Trigger: 4,
@@ -297,7 +298,9 @@ test('level0Depth() counts runs, not tables', () => {
 
 test('partitionEnds() returns the last key of each partition, in whichever level it is', () => {
   const version = versionOf('0: !a!1-!a!2 | 3: !a!0-!a!7 !b!1 | 6: !a!3 !b!0')
-  assert.equal(partitionEnds(version, 1).map(String), ['!a!7', '!b!1'])
+  assert.equal(partitionEnds(version, partitionsOf(1)).map(String), ['!a!7', '!b!1'])
+  const shared = { depth: 1, minBytes: 100, own: new Set(['!a!']) }
+  assert.equal(partitionEnds(version, shared).map(String), ['!a!7'], 'only of those with tables of their own')
 })
 
 test.run()

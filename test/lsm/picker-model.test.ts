@@ -1,7 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { overlaps } from '../../src/lsm/compaction/key-span.ts'
-import { level0Depth, level0Runs, partitionOfTable } from '../../src/lsm/compaction/level0-runs.ts'
+import { level0Depth, level0Runs } from '../../src/lsm/compaction/level0-runs.ts'
+import { partitionName } from '../../src/lsm/compaction/partition.ts'
 import type { CompactionLimits, Levels, Merge, Pick } from '../../src/lsm/compaction/pick.ts'
 import { pickCompaction } from '../../src/lsm/compaction/picker.ts'
 import { compareKeys } from '../../src/lsm/format/entry.ts'
@@ -32,11 +33,14 @@ class ModelStore implements Levels {
   readonly newest = new Map<string, Entry>()
   readonly running: RunningMerge[] = []
   readonly #limits: CompactionLimits
+  readonly #isCut: () => boolean
   #number = 1
   #sequence = 1
 
-  constructor(limits: CompactionLimits) {
+  /** @param isCut decides for each border of partitions whether tables end there */
+  constructor(limits: CompactionLimits, isCut: () => boolean) {
     this.#limits = limits
+    this.#isCut = isCut
   }
 
   flush(operations: readonly { key: string; isTombstone: boolean }[]): void {
@@ -74,15 +78,17 @@ class ModelStore implements Levels {
     return this.#tables(kept, merge.outputLevel === 0 ? level0FileBytes : maxFileBytes)
   }
 
-  /** Splits entries into tables by size and at the borders of partitions. */
+  /** Splits entries into tables by size and at borders of partitions. */
   #tables(entries: Entry[], fileBytes: number): TableMeta[] {
     entries.sort((a, b) => compareKeys(Buffer.from(a.key), Buffer.from(b.key)))
     const groups: Entry[][] = []
     for (const entry of entries) {
       const group = groups.at(-1)
-      const isSame = group !== undefined && this.#partition(group[0] ?? entry) === this.#partition(entry)
-      if (isSame && group.length * entryBytes < fileBytes) group.push(entry)
-      else groups.push([entry])
+      const last = group?.at(-1)
+      const isBorder = last !== undefined && this.#partition(last) !== this.#partition(entry)
+      const isEnd = group === undefined || group.length * entryBytes >= fileBytes || (isBorder && this.#isCut())
+      if (isEnd) groups.push([entry])
+      else group.push(entry)
     }
     return groups.map((group) => {
       const number = this.#number++
@@ -104,8 +110,7 @@ class ModelStore implements Levels {
   }
 
   #partition(entry: Entry): string {
-    const key = Buffer.from(entry.key)
-    return partitionOfTable({ smallest: key } as unknown as TableMeta, this.#limits.partitionDepth)
+    return partitionName(Buffer.from(entry.key), this.#limits.partitionDepth)
   }
 
   /** Replaces the level, as levels are immutable. */
@@ -149,7 +154,9 @@ test('random picks, finished in any order, keep levels sorted and newer versions
   for (let round = 0; round < 120; round++) {
     const random = randomFrom(seed + round)
     const limits = limitSets[round % limitSets.length] as CompactionLimits
-    const store = new ModelStore(limits)
+    // Small partitions share tables in every other round; which ones are small changes all the time.
+    const cuts = round % 8 < limitSets.length ? 1 : random()
+    const store = new ModelStore(limits, () => random() < cuts)
     const pointers = new Map<string, Uint8Array>()
     const state = {
       get running() {

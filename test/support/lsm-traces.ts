@@ -92,6 +92,7 @@ export const optionSets = {
     keyFilterBits: 0
   },
   'two partitions': { ...tiny, partitionDepth: 1, writeBufferSize: 800 },
+  'two partitions that share tables': { ...tiny, partitionDepth: 1, minPartitionSize: 600, writeBufferSize: 800 },
   'value filters in tables': { ...tiny, values },
   'value filters in side files': {
     ...tiny,

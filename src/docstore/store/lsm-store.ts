@@ -1,8 +1,8 @@
 /**
  * The LSM store as configured for a database.
  *
- * Invariant: each of a collection's areas (layout.ts) is a partition of its own, so that documents, which arrive in key
- * order, are moved down the levels and never merged with ids, which do not.
+ * Invariant: each of a collection's areas (layout.ts) is a partition, so that once they are large documents, which arrive
+ * in key order, are moved down the levels and never merged with ids, which do not.
  */
 import type { StoreOptions } from '../../lsm/options.ts'
 import type { LsmTuning, OpenOptions } from '../options.ts'
@@ -12,6 +12,9 @@ const mib = 1024 * 1024
 
 /** `!1.docs!` */
 const partitionDepth = 1
+
+/** Half a table. So a thousand small collections have a few dozen tables instead of thousands. */
+const minPartitionSize = mib
 
 /**
  * A compressed table of 2 MiB holds some 4,500 tweets, which set half of these bits; 1.2 % of absent pairs then look
@@ -30,7 +33,7 @@ export function withFilters(options: OpenOptions): OpenOptions {
 
 /** Applies a database's options over defaults that suit a document store. */
 export function lsmOptions({ values = false, ...given }: LsmTuning = {}): StoreOptions {
-  const options = { cacheSize: 128 * mib, writeBufferSize: 16 * mib, ...given, partitionDepth }
+  const options = { cacheSize: 128 * mib, writeBufferSize: 16 * mib, ...given, partitionDepth, minPartitionSize }
   if (values === false) return options
   return { ...options, values: { filterBits, ...(values === true ? {} : values), extractor: pairExtractor } }
 }

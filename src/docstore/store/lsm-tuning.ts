@@ -10,6 +10,7 @@ export interface LsmTuning
     | 'errorIfExists'
     | 'autoCompaction'
     | 'partitionDepth'
+    | 'minPartitionSize'
     | 'values'
     | 'multithreading'
     | 'fileSystem'

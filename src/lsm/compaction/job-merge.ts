@@ -33,7 +33,7 @@ export class JobMerge {
     this.#cursor = cursor
     this.#outputs = outputs
     this.#rules = new DropRules(job.snapshots, job.deeper)
-    this.#boundaries = new OutputBoundaries(job)
+    this.#boundaries = new OutputBoundaries(job, outputs)
     cursor.seekToFirst()
   }
 

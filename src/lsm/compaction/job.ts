@@ -8,6 +8,7 @@
 import type { TableWriteOptions } from '../format/table-options.ts'
 import type { SuppliedPairsData } from '../memtable/supplied-pairs.ts'
 import type { TableMeta } from '../version/table-meta.ts'
+import type { PartitionRules } from './partition.ts'
 
 export interface TableJob {
   readonly kind: 'flush' | 'compaction'
@@ -41,11 +42,7 @@ export interface TableJob {
   readonly reservedNumbers: number
   /** Target size of an output table. */
   readonly maxFileBytes: number
-  /**
-   * Number of leading `!name!` groups by which keys are partitioned; a table never spans two partitions. 0: no
-   * partitions.
-   */
-  readonly partitionDepth: number
+  readonly partitions: PartitionRules
   readonly table: TableWriteOptions
 }
 

@@ -135,14 +135,32 @@ function joinOverlapping(level0: readonly TableMeta[], depth: number): JoinedPar
   return joined
 }
 
-const names = new WeakMap<TableMeta, { readonly depth: number; readonly name: string }>()
+interface TablePartition {
+  readonly depth: number
+  /** Of the first key. */
+  readonly name: string
+  /** Whether the last key is in the same one. */
+  readonly isOnly: boolean
+}
 
-/** The partition of a table's first key, cached per table. */
+const partitions = new WeakMap<TableMeta, TablePartition>()
+
+/** The partition of a table's first key. */
 export function partitionOfTable(table: TableMeta, depth: number): string {
-  if (depth === 0) return ''
-  const known = names.get(table)
-  if (known?.depth === depth) return known.name
+  return depth === 0 ? '' : partitionsOf(table, depth).name
+}
+
+/** Whether all keys of a table are of one partition. */
+export function isWithinPartition(table: TableMeta, depth: number): boolean {
+  return depth === 0 || partitionsOf(table, depth).isOnly
+}
+
+/** Cached per table. */
+function partitionsOf(table: TableMeta, depth: number): TablePartition {
+  const known = partitions.get(table)
+  if (known?.depth === depth) return known
   const name = partitionName(table.smallest, depth)
-  names.set(table, { depth, name })
-  return name
+  const found = { depth, name, isOnly: name === partitionName(table.largest, depth) }
+  partitions.set(table, found)
+  return found
 }

@@ -5,12 +5,19 @@
  */
 import { compareRanges } from '../format/entry.ts'
 import type { TableJob } from './job.ts'
-import { fullPrefixEnd, isSamePartition } from './partition.ts'
+import { fullPrefixEnd, isSamePartition, partitionName } from './partition.ts'
 
-type BoundaryRules = Pick<TableJob, 'partitionDepth' | 'endAfter' | 'grandparents' | 'maxGrandparentBytes'>
+type BoundaryRules = Pick<TableJob, 'partitions' | 'endAfter' | 'grandparents' | 'maxGrandparentBytes'>
+
+/** What the job has written so far. */
+interface Written {
+  /** Bytes of keys and values. */
+  readonly rawBytes: number
+}
 
 export class OutputBoundaries {
   readonly #rules: BoundaryRules
+  readonly #written: Written
   #endAfterAt = 0
   #grandparentAt = 0
   /** Bytes of grandparents that ended within the current output. */
@@ -18,9 +25,12 @@ export class OutputBoundaries {
   #isDue = false
   /** Length of the last key's partition groups; Infinity if it has fewer groups than make a partition. */
   #groupsEnd = Number.POSITIVE_INFINITY
+  /** Raw bytes written before the current partition. */
+  #partitionStart = 0
 
-  constructor(rules: BoundaryRules) {
+  constructor(rules: BoundaryRules, written: Written) {
     this.#rules = rules
+    this.#written = written
   }
 
   /** Whether a table must end before the next key. */
@@ -32,7 +42,7 @@ export class OutputBoundaries {
    * A key that shares at least this many bytes with the previous one can cross only `endAfter` keys and grandparents.
    */
   get partitionPrefixLength(): number {
-    return this.#rules.partitionDepth > 0 ? this.#groupsEnd : 0
+    return this.#rules.partitions.depth > 0 ? this.#groupsEnd : 0
   }
 
   /** Index of the next key in `endAfter`; its length if there is none. */
@@ -52,11 +62,14 @@ export class OutputBoundaries {
    * @param shared length of the common prefix of both keys
    */
   advance(last: Uint8Array, lastEnd: number, bytes: Uint8Array, start: number, end: number, shared: number): void {
-    const { partitionDepth, endAfter, grandparents, maxGrandparentBytes } = this.#rules
+    const { partitions, endAfter, grandparents, maxGrandparentBytes } = this.#rules
+    const { depth } = partitions
     // A key with all groups of a partition belongs to it, and most keys are in the same partition as the previous one.
-    if (partitionDepth > 0 && lastEnd >= 0 && shared < this.#groupsEnd) {
-      if (!isSamePartition(last, 0, lastEnd, bytes, start, end, partitionDepth)) this.#isDue = true
-      this.#groupsEnd = fullPrefixEnd(bytes, partitionDepth, start, end) - start
+    if (depth > 0 && lastEnd >= 0 && shared < this.#groupsEnd) {
+      if (!isSamePartition(last, 0, lastEnd, bytes, start, end, depth)) {
+        this.#enterPartition(last.subarray(0, lastEnd), bytes.subarray(start, end))
+      }
+      this.#groupsEnd = fullPrefixEnd(bytes, depth, start, end) - start
     }
     for (let key = endAfter[this.#endAfterAt]; key !== undefined; key = endAfter[++this.#endAfterAt]) {
       if (compareRanges(key, 0, key.length, bytes, start, end) >= 0) break
@@ -68,5 +81,14 @@ export class OutputBoundaries {
       table = grandparents[++this.#grandparentAt]
     }
     if (this.#grandparentBytes > maxGrandparentBytes) this.#isDue = true
+  }
+
+  /** A table ends between two partitions if either of them is to have tables of its own. */
+  #enterPartition(last: Uint8Array, first: Uint8Array): void {
+    const { depth, minBytes, own } = this.#rules.partitions
+    const { rawBytes } = this.#written
+    const isLarge = rawBytes - this.#partitionStart >= minBytes
+    if (isLarge || own.has(partitionName(last, depth)) || own.has(partitionName(first, depth))) this.#isDue = true
+    this.#partitionStart = rawBytes
   }
 }

@@ -9,6 +9,16 @@
  * set; in level 0, partitions whose tables overlap are treated as one, which costs a wider merge and nothing else.)
  */
 
+/** At which borders of partitions a job ends its tables, see own-partitions.ts. Data only. */
+export interface PartitionRules {
+  /** Number of leading `!name!` groups that name a partition; 0: there is only one. */
+  readonly depth: number
+  /** A table ends after a partition of which as many bytes, of keys and values, were written; 0: after each. */
+  readonly minBytes: number
+  /** Names of partitions that are known to be that large: tables end before and after them. */
+  readonly own: ReadonlySet<string>
+}
+
 const bang = 0x21
 
 /** The end of a key's partition groups: of at most `depth` leading `!name!`. */

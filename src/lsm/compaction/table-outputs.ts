@@ -24,6 +24,8 @@ const maxPendingSyncs = 4
 export interface TableWriter {
   /** Approximate current size of the table. */
   readonly fileBytes: number
+  /** Bytes of keys and values in the table so far. */
+  readonly rawBytes: number
   /** Writes the rest of the table. @throws LEVEL_IO_ERROR */
   finish(): TableMeta
 }
@@ -41,6 +43,7 @@ export class TableOutputs {
   readonly #tables: TableMeta[] = []
   readonly #begun: { readonly file: OpenFile; readonly number: number }[] = []
   #pendingSyncs: Promise<void>[] = []
+  #endedRawBytes = 0
   #current: Output | undefined
   /** Builder of the open table, if entries are added to it. */
   #builder: TableBuilder | undefined
@@ -74,6 +77,11 @@ export class TableOutputs {
     return this.#current !== undefined && this.#current.writer.fileBytes >= this.#job.maxFileBytes
   }
 
+  /** Bytes of keys and values written so far. */
+  get rawBytes(): number {
+    return this.#endedRawBytes + (this.#current?.writer.rawBytes ?? 0)
+  }
+
   /** Adds an entry; begins a table if none is open. */
   add(entry: EntryRanges): void {
     const builder = this.#builder ?? this.#beginBuilder()
@@ -98,6 +106,7 @@ export class TableOutputs {
     if (output === undefined) return
     const table = output.writer.finish()
     this.#tables.push(table)
+    this.#endedRawBytes += table.rawBytes
     this.#current = undefined
     this.#builder = undefined
     this.#await(syncAndClose(output.file))

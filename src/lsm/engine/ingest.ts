@@ -11,13 +11,17 @@ import { join } from 'node:path'
 import { nextTurn } from '../../model/time-slice.ts'
 import { levelCount } from '../format/version-edit.ts'
 import { tableName } from '../fs/file-names.ts'
-import { hasTombstonesIn, placeTables } from '../ingest/ingest-levels.ts'
+import { placeTables } from '../ingest/ingest-levels.ts'
 import type { IngestPlan } from '../ingest/ingest-plan.ts'
 import { hasKeyIn } from '../read/has-key-in.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { Engine } from './engine.ts'
 import { type SharedView, shareView } from './share-view.ts'
 import { tableWriteOptions } from './table-jobs.ts'
+import { loadTombstones, mayHaveTombstonesIn } from './table-tombstones.ts'
+
+/** Merges may write new tables with tombstones while those of the old ones are loaded. */
+const maxAttempts = 4
 
 export class Ingest {
   readonly plan: IngestPlan
@@ -29,7 +33,9 @@ export class Ingest {
     this.#engine = engine
     // Most tables stay in the last level.
     const table = tableWriteOptions(options, levelCount - 1)
-    this.plan = { directory, sequence: 0, partitionDepth: options.partitionDepth, table }
+    // What is ingested is worth tables of its own.
+    const partitions = { depth: options.partitionDepth, minBytes: 0, own: new Set<string>() }
+    this.plan = { directory, sequence: 0, partitions, table }
   }
 
   /** Reserves file numbers for IngestTables; returns the first. */
@@ -49,13 +55,20 @@ export class Ingest {
    * @throws LEVEL_IO_ERROR, LEVEL_ABORTED. Whether the tables are part of the store is then unknown until it is
    * reopened, and their files have to stay; after a manifest failure nothing can be written any more
    */
-  install(tables: readonly TableMeta[], isNew: (table: TableMeta) => boolean = () => false): Promise<boolean> {
+  async install(tables: readonly TableMeta[], isNew: (table: TableMeta) => boolean = () => false): Promise<boolean> {
     const old = tables.filter((table) => !isNew(table))
-    return this.#engine.addTables(() => {
-      const { buffers, version } = this.#engine
-      const isHidden = hasTombstonesIn(version, old) || buffers.some(({ memtable }) => memtable.hasTombstonesIn(old))
-      return isHidden ? undefined : placeTables(version, tables)
-    })
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const unknown = new Set<TableMeta>()
+      const isAdded = await this.#engine.addTables(() => {
+        const { buffers, version } = this.#engine
+        const isHidden =
+          this.#hasTombstonesIn(old, unknown) || buffers.some(({ memtable }) => memtable.hasTombstonesIn(old))
+        return isHidden || unknown.size > 0 ? undefined : placeTables(version, tables)
+      })
+      if (isAdded || unknown.size === 0) return isAdded
+      await loadTombstones(this.#engine, unknown)
+    }
+    return false
   }
 
   /**
@@ -95,6 +108,21 @@ export class Ingest {
   /** As discard(), for all tables that may have been written under these numbers. REQUIRES: all writers have stopped */
   async discardNumbers(first: number, count: number): Promise<void> {
     for (let number = first; number < first + count; number++) await this.#remove(number)
+  }
+
+  /** Whether tables of the store have tombstones in the spans of these. @param unknown receives tables to be loaded */
+  #hasTombstonesIn(spans: readonly TableMeta[], unknown: Set<TableMeta>): boolean {
+    const { version, options } = this.#engine
+    for (const { smallest, largest } of spans) {
+      for (let level = 0; level < levelCount; level++) {
+        for (const table of version.overlapping(level, smallest, largest)) {
+          const may = mayHaveTombstonesIn(table, { smallest, largest }, options.partitionDepth)
+          if (may === true) return true
+          if (may === undefined) unknown.add(table)
+        }
+      }
+    }
+    return false
   }
 
   async #remove(number: number): Promise<void> {

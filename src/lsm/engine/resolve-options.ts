@@ -42,6 +42,7 @@ export function resolveOptions(given: StoreOptions): ResolvedOptions {
     autoCompaction: boolean('autoCompaction', given.autoCompaction, defaults.autoCompaction),
     level1Bytes: integer('level1Bytes', given.level1Bytes, defaults.level1Bytes, 1),
     partitionDepth: integer('partitionDepth', given.partitionDepth, defaults.partitionDepth, 0),
+    minPartitionSize: integer('minPartitionSize', given.minPartitionSize, defaults.minPartitionSize, 0),
     values: given.values === undefined ? undefined : resolveValueOptions(given.values)
   }
 }

@@ -3,6 +3,8 @@ import type { KeyRange, TableJob } from '../compaction/job.ts'
 import { spanOf } from '../compaction/key-span.ts'
 import { level0Runs } from '../compaction/level0-runs.ts'
 import { maxGrandparentTables } from '../compaction/moves.ts'
+import { partitionRules } from '../compaction/own-partitions.ts'
+import type { PartitionRules } from '../compaction/partition.ts'
 import { partitionEnds } from '../compaction/partition-ends.ts'
 import type { CompactionLimits, Merge } from '../compaction/pick.ts'
 import type { TableWriteOptions, ValueWriteOptions } from '../format/table-options.ts'
@@ -49,7 +51,8 @@ export function flushJob(
 ): PlannedJob {
   const { level0FileBytes } = compactionLimits(options)
   const bytes = memtables.reduce((sum, memtable) => sum + memtable.arena.usedBytes, 0)
-  const partitions = memtables.reduce((sum, memtable) => sum + maxPartitions(memtable, options.partitionDepth), 0)
+  const cuts = memtables.reduce((sum, memtable) => sum + maxPartitions(memtable, options.partitionDepth), 0)
+  const partitions = partitionRules(options, version.allTables(), memtables)
   return {
     kind: 'flush',
     directory,
@@ -59,10 +62,10 @@ export function flushJob(
     deeper: undefined,
     grandparents: [],
     maxGrandparentBytes: Number.POSITIVE_INFINITY,
-    endAfter: partitionEnds(version, options.partitionDepth),
-    reservedNumbers: spareNumbers + 2 * (partitions + Math.ceil(bytes / level0FileBytes)),
+    endAfter: partitionEnds(version, partitions),
+    reservedNumbers: spareNumbers + 2 * (cuts + Math.ceil(bytes / level0FileBytes)),
     maxFileBytes: level0FileBytes,
-    partitionDepth: options.partitionDepth,
+    partitions,
     table: tableWriteOptions(options, 0)
   }
 }
@@ -79,9 +82,13 @@ export function mergeJob(
   const maxFileBytes = outputLevel === 0 ? limits.level0FileBytes : limits.maxFileBytes
   const tables = inputs.flatMap((input) => input.tables)
   const span = spanOf(tables)
-  const overlapping = (level: number): readonly KeyRange[] => version.overlapping(level, span?.smallest, span?.largest)
+  const overlapping = (level: number): readonly TableMeta[] => version.overlapping(level, span?.smallest, span?.largest)
   const grandparents = outputLevel > 0 && outputLevel < lastLevel ? overlapping(outputLevel + 1).map(rangeOf) : []
   const rawBytes = tables.reduce((sum, table) => sum + Math.max(table.bytes, table.rawBytes), 0)
+  const partitions = partitionRules(
+    options,
+    version.levels.flatMap((_, level) => overlapping(level))
+  )
   return {
     kind: 'compaction',
     directory,
@@ -93,9 +100,10 @@ export function mergeJob(
     grandparents,
     maxGrandparentBytes: maxGrandparentTables * limits.maxFileBytes,
     endAfter: [],
-    reservedNumbers: spareNumbers + 2 * Math.ceil(rawBytes / maxFileBytes) + grandparents.length,
+    reservedNumbers:
+      spareNumbers + 2 * Math.ceil(rawBytes / maxFileBytes) + grandparents.length + maxCuts(partitions, rawBytes),
     maxFileBytes,
-    partitionDepth: options.partitionDepth,
+    partitions,
     table: tableWriteOptions(options, outputLevel)
   }
 }
@@ -129,6 +137,11 @@ function rangesBelow(level: number, overlapping: (level: number) => readonly Key
 /** Reduces a table to what the job needs, to keep the message to the worker small. */
 function rangeOf({ smallest, largest, bytes }: KeyRange | TableMeta): KeyRange {
   return { smallest, largest, bytes }
+}
+
+/** How many tables may end between partitions where small ones share tables: each needs a large partition beside it. */
+function maxCuts({ minBytes, own }: PartitionRules, rawBytes: number): number {
+  return minBytes === 0 ? 0 : 2 * own.size + Math.ceil(rawBytes / minBytes)
 }
 
 /** An upper bound. Numbers cost nothing; counting would mean looking at every key on the main thread. */

@@ -66,6 +66,10 @@ export class TableBuilder {
   }
 
   /** Approximate current size of the table: the collector's sections are not counted. */
+  get rawBytes(): number {
+    return this.#rawBytes
+  }
+
   get fileBytes(): number {
     return this.#output.offset + this.#index.bytes + this.#filter.bytes + footerBytes
   }

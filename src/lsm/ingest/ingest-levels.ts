@@ -2,31 +2,21 @@
  * Decides where ingested tables go: pure policy.
  *
  * Invariants:
- * 1. No table of the store has a version of an ingested key: none is live, and nothing is ingested where an
- *    overlapping table has tombstones. So reads are unaffected by which tables are above an ingested one, and it goes
+ * 1. No table of the store has a version of an ingested key: none is live, and nothing is ingested where a table has
+ *    tombstones. So reads are unaffected by which tables are above an ingested one, and it goes
  *    to the deepest level where it overlaps none.
  * 2. Entries have sequence number 0. Level 0 is ordered by the newest entry of each table: tables with only ingested
  *    entries come last there, and merging them with others does not move the result to another position. (With the
  *    current sequence number, several tables would have the same newest entry, and the result of merging one of them
  *    with older tables would come before newer ones.)
  */
-import { type KeySpan, overlaps } from '../compaction/key-span.ts'
+import { overlaps } from '../compaction/key-span.ts'
 import { compareKeys } from '../format/entry.ts'
 import { levelCount, type VersionEdit } from '../format/version-edit.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { Version } from '../version/version.ts'
 
 export type PlacedTables = NonNullable<VersionEdit['newTables']>
-
-/** Whether a table with tombstones overlaps one of the spans. */
-export function hasTombstonesIn(version: Version, spans: readonly KeySpan[]): boolean {
-  return spans.some(({ smallest, largest }) => {
-    for (let level = 0; level < levelCount; level++) {
-      if (version.overlapping(level, smallest, largest).some(({ tombstones }) => tombstones > 0)) return true
-    }
-    return false
-  })
-}
 
 /**
  * Places each table in the deepest level where it overlaps neither a table of the version nor one placed before, or

@@ -1,4 +1,5 @@
 /** What a writer of tables has to know about the store. Plain data: it is sent to threads. */
+import type { PartitionRules } from '../compaction/partition.ts'
 import type { TableWriteOptions } from '../format/table-options.ts'
 
 export interface IngestPlan {
@@ -8,6 +9,6 @@ export interface IngestPlan {
    * why it has to be.
    */
   readonly sequence: number
-  readonly partitionDepth: number
+  readonly partitions: PartitionRules
   readonly table: TableWriteOptions
 }

@@ -224,7 +224,7 @@ export class IngestTables {
   }
 
   #jobOf(arena: Arena, entries: EntryList, endAfter: readonly Uint8Array[]): TableJob {
-    const { directory, partitionDepth, table } = this.#plan
+    const { directory, partitions, table } = this.#plan
     const reservedNumbers = this.#endNumber - this.#firstNumber
     if (reservedNumbers === 0) throw notSupported('An ingest needs more file numbers than were reserved for it')
     const memtable = { chunks: arena.snapshot(), entries: entries.view() }
@@ -241,7 +241,7 @@ export class IngestTables {
       firstNumber: this.#firstNumber,
       reservedNumbers,
       maxFileBytes: Number.POSITIVE_INFINITY,
-      partitionDepth,
+      partitions,
       table
     }
   }

@@ -133,6 +133,20 @@ export class Memtable {
     return { chunks: this.arena.snapshot(), entries: this.#entries.data(), pairs: this.pairs.data() }
   }
 
+  /**
+   * Visits entries at regular intervals of their order of insertion, at most `count`.
+   * @param visit called with the key, valid during the call, and the bytes that this entry stands for
+   */
+  sample(count: number, visit: (key: Uint8Array, bytes: number) => void): void {
+    const entry = new EntryRecord()
+    const step = Math.max(1, Math.ceil(this.#entries.length / count))
+    for (let number = 0; number < this.#entries.length; number += step) {
+      this.#entries.read(number, entry)
+      const { keyBytes, keyStart, keyEnd, valueStart, valueEnd } = entry
+      visit(keyBytes.subarray(keyStart, keyEnd), step * (keyEnd - keyStart + valueEnd - valueStart))
+    }
+  }
+
   /** Whether any tombstone's key is within one of the spans, even if it has newer versions. */
   hasTombstonesIn(spans: readonly KeySpan[]): boolean {
     if (this.#tombstones === 0) return false

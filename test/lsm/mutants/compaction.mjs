@@ -162,5 +162,29 @@ export const compaction = [
     'an iterator continues after a failed read',
     edit('lsm/read/range-scan', '    this.#state = failed\n', ''),
     'lsm/iterator-read-errors'
+  ),
+  mutant(
+    'small partitions end tables, too',
+    edit('lsm/compaction/output-boundaries', 'rawBytes - this.#partitionStart >= minBytes', 'rawBytes >= 0'),
+    'lsm/compaction-job'
+  ),
+  mutant(
+    'a partition that ends in a new table is taken for a small one',
+    edit('lsm/compaction/table-outputs', 'this.#endedRawBytes + (', '('),
+    'lsm/compaction-job'
+  ),
+  mutant(
+    'tombstones in tables that partitions share are overlooked',
+    edit(
+      'lsm/engine/table-tombstones',
+      'if (known === undefined) return undefined',
+      'if (known === undefined) return false'
+    ),
+    'lsm/own-partitions'
+  ),
+  mutant(
+    'half of a range stays deleted after a crash, because dropping its tables was given up',
+    edit('lsm/engine/clear-range', 'if (isWorth) await engine.sync()', ''),
+    'lsm/model-histories'
   )
 ]

@@ -4,7 +4,7 @@ import { edit, mutant } from './mutant.mjs'
 export const ingests = [
   mutant(
     'tombstones in tables do not prevent an ingest',
-    edit('lsm/engine/ingest', 'hasTombstonesIn(version, old) ||', 'false ||'),
+    edit('lsm/engine/ingest', 'this.#hasTombstonesIn(old, unknown) ||', 'false ||'),
     'lsm/ingest'
   ),
   mutant(

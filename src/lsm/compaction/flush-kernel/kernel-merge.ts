@@ -29,7 +29,7 @@ export class KernelMerge {
     this.#job = job
     this.#kernel = kernel
     this.#outputs = outputs
-    this.#boundaries = new OutputBoundaries(job)
+    this.#boundaries = new OutputBoundaries(job, outputs)
     kernel.begin()
   }
 

@@ -28,6 +28,10 @@ export class KernelTable implements TableWriter {
     return this.#output.offset + this.#kernel.functions.outputBytes()
   }
 
+  get rawBytes(): number {
+    return this.#kernel.functions.rawBytes.value
+  }
+
   /** Writes the blocks in the kernel's output. @throws LEVEL_IO_ERROR */
   writeBlocks(): void {
     this.#output.writeThrough(this.#kernel.sealOutput())

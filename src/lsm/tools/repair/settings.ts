@@ -1,5 +1,6 @@
 /** The common context of a repair's steps: directory, options, and numbers for new files. */
 import type { JobRunner, TableJob } from '../../compaction/job.ts'
+import { partitionRules } from '../../compaction/own-partitions.ts'
 import { tableWriteOptions } from '../../engine/table-jobs.ts'
 import { levelCount } from '../../format/version-edit.ts'
 import type { FileSystem } from '../../fs/file-system.ts'
@@ -46,7 +47,7 @@ export function rewriteJob(
   { directory, options, numbers }: RepairSettings,
   runs: readonly (readonly TableMeta[])[]
 ): TableJob {
-  const { maxFileSize, partitionDepth } = options
+  const { maxFileSize } = options
   const bytes = runs.flat().reduce((sum, table) => sum + Math.max(table.bytes, table.rawBytes), 0)
   const reservedNumbers = spareNumbers + 2 * Math.ceil(bytes / maxFileSize)
   return {
@@ -62,7 +63,7 @@ export function rewriteJob(
     firstNumber: numbers.take(reservedNumbers),
     reservedNumbers,
     maxFileBytes: maxFileSize,
-    partitionDepth,
+    partitions: partitionRules(options, runs.flat()),
     // Tables without overlap will soon be moved to the last level unchanged.
     table: tableWriteOptions(options, levelCount - 1)
   }
