@@ -3,7 +3,7 @@ import { PetalError } from '../../model/errors.ts'
 import { defaultBudgetBytes } from '../../model/memory-budget.ts'
 import { describeType } from '../../query/errors.ts'
 import { compareInExpression, isNil } from '../expression-values.ts'
-import { arrayOf, fieldsOf, hasNil, integerOf, nary, type Operator, type Operators, unary } from './operator.ts'
+import { arrayOf, arraysOf, fieldsOf, integerOf, nary, type Operator, type Operators, unary } from './operator.ts'
 
 /** Maximum length of a `$range`, limited by the memory that an operation may use. */
 const maxRange = defaultBudgetBytes / 16
@@ -15,12 +15,7 @@ export const arrayOperators: Operators = {
   }),
   $first: end(0),
   $last: end(-1),
-  $concatArrays: nary(0, Number.POSITIVE_INFINITY, (values, name) => {
-    if (hasNil(values, (value) => arrayOf(value, name))) return null
-    // concat() copies a long array a hundred times as fast as flatMap(), but takes each array as an argument.
-    const arrays = values.map((value) => arrayOf(value, name))
-    return arrays.length > 1000 ? arrays.flat() : ([] as unknown[]).concat(...arrays)
-  }),
+  $concatArrays: nary(0, Number.POSITIVE_INFINITY, concatenated),
   $isArray: unary(Array.isArray),
   $size: unary((value, name) => arrayOf(value, name).length),
   $reverseArray: unary((value, name) => (isNil(value) ? null : arrayOf(value, name).toReversed())),
@@ -78,8 +73,8 @@ export const arrayOperators: Operators = {
     const others = fillers.map((filler) => compiler.compile(filler))
     return (document) => {
       const values = lists.map((list) => list(document))
-      if (hasNil(values, (value) => arrayOf(value, `${name}: inputs`))) return null
-      const arrays = values.map((value) => arrayOf(value, `${name}: inputs`))
+      const arrays = arraysOf(values, `${name}: inputs`)
+      if (arrays === null) return null
       const lengths = arrays.map(({ length }) => length)
       const length = useLongestLength ? Math.max(...lengths) : Math.min(...lengths)
       return Array.from({ length }, (_, at) =>
@@ -87,6 +82,14 @@ export const arrayOperators: Operators = {
       )
     }
   }
+}
+
+/** Returns a new array, or null if one of the values is null or missing. */
+export function concatenated(values: readonly unknown[], name: string): unknown[] | null {
+  const arrays = arraysOf(values, name)
+  if (arrays === null) return null
+  // concat() copies a long array a hundred times as fast as flatMap(), but takes each array as an argument.
+  return arrays.length > 1000 ? arrays.flat() : ([] as unknown[]).concat(...arrays)
 }
 
 /** Returns the first or last element; missing for an empty array. */

@@ -16,7 +16,7 @@ import {
 } from '../expression-compile.ts'
 import { operators } from './all.ts'
 import { compileGroupAccumulator, type GroupAccumulator } from './group-accumulators.ts'
-import type { Compiler, Variable } from './operator.ts'
+import type { Compiler, Operator, Variable } from './operator.ts'
 
 /** The only system variable that `$let` may set. */
 const currentName = 'CURRENT'
@@ -32,18 +32,28 @@ export class OperatorCompiler implements Compiler, Resolver {
   readonly place: Resolver['place']
   readonly #outer: Outer
   readonly #variables: ReadonlyMap<string, Variable>
+  /** Operators instead of the usual ones, by their arguments: objects of the expression. */
+  readonly #instead: ReadonlyMap<unknown, Operator>
 
-  constructor(outer: Outer, variables: ReadonlyMap<string, Variable> = new Map()) {
+  constructor(
+    outer: Outer,
+    variables: ReadonlyMap<string, Variable> = new Map(),
+    instead: ReadonlyMap<unknown, Operator> = new Map()
+  ) {
     this.place = outer.place
     this.#outer = outer
     this.#variables = variables
+    this.#instead = instead
   }
 
   compile(expression: unknown): Expression {
     return compileExpression(expression, this)
   }
 
-  withVariables(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] } {
+  withVariables(
+    names: readonly string[],
+    instead?: ReadonlyMap<unknown, Operator>
+  ): { readonly compiler: Compiler; readonly variables: readonly Variable[] } {
     const variables = names.map((name): Variable => {
       if (!isVariableName(name) && name !== currentName) throw new TypeError(invalidVariableName(name))
       return { value: undefined }
@@ -52,7 +62,8 @@ export class OperatorCompiler implements Compiler, Resolver {
     names.forEach((name, i) => {
       known.set(name, variables[i] as Variable)
     })
-    return { compiler: new OperatorCompiler(this.#outer, known), variables }
+    const replaced = instead === undefined ? this.#instead : new Map([...this.#instead, ...instead])
+    return { compiler: new OperatorCompiler(this.#outer, known, replaced), variables }
   }
 
   get current(): Expression | undefined {
@@ -78,7 +89,7 @@ export class OperatorCompiler implements Compiler, Resolver {
   }
 
   operation(name: string, argument: unknown): Expression {
-    const compile = operators.get(name)
+    const compile = this.#instead.get(argument) ?? operators.get(name)
     if (compile === undefined) {
       throw stageError('InvalidPipelineOperator', this.place, `there is no operator ${name}`)
     }

@@ -2,6 +2,7 @@
 import { isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import { isNil, isTruthy } from '../expression-values.ts'
+import { Growing } from './growing.ts'
 import { arrayOf, fieldsOf, integerOf, type Operators, type Variable } from './operator.ts'
 
 export const iterationOperators: Operators = {
@@ -56,19 +57,25 @@ export const iterationOperators: Operators = {
   },
   $reduce: (argument, compiler, name) => {
     const { input, initialValue, in: body } = fieldsOf(argument, name, ['input', 'initialValue', 'in'], [])
-    const list = compiler.compile(input)
+    const all = compiler.compile(input)
     const initial = compiler.compile(initialValue)
-    const { compiler: inner, variables } = compiler.withVariables(['value', 'this'])
+    const growing = new Growing()
+    const { compiler: inner, variables } = compiler.withVariables(['value', 'this'], growing.operators(body))
     const [value, element] = variables as [Variable, Variable]
     const next = inner.compile(body)
     return (document) => {
-      const values = list(document)
+      const values = all(document)
       if (isNil(values)) return null
       let result = initial(document)
-      for (const each of arrayOf(values, `${name}: input`)) {
-        value.value = result
-        element.value = each
-        result = next(document)
+      try {
+        for (const each of arrayOf(values, `${name}: input`)) {
+          value.value = result
+          element.value = each
+          result = next(document)
+          growing.keepOnly(result)
+        }
+      } finally {
+        growing.release()
       }
       return result
     }

@@ -15,8 +15,15 @@ export interface Variable {
 
 export interface Compiler {
   compile(expression: unknown): Expression
-  /** Returns a compiler with additional variables in scope. @throws TypeError for an invalid variable name */
-  withVariables(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] }
+  /**
+   * Returns a compiler with additional variables in scope.
+   * @param instead operators to use instead of the usual ones, by their arguments
+   * @throws TypeError for an invalid variable name
+   */
+  withVariables(
+    names: readonly string[],
+    instead?: ReadonlyMap<unknown, Operator>
+  ): { readonly compiler: Compiler; readonly variables: readonly Variable[] }
 }
 
 /**
@@ -138,6 +145,12 @@ export function isNumber(value: unknown): value is Numeric {
 export function arrayOf(value: unknown, what: string): readonly unknown[] {
   if (Array.isArray(value)) return value
   throw new TypeError(`${what} takes an array, got ${describe(value)}`)
+}
+
+/** Returns null if one is null or missing. @throws TypeError for the first other value that is not an array */
+export function arraysOf(values: readonly unknown[], what: string): readonly (readonly unknown[])[] | null {
+  const examine = (value: unknown): readonly unknown[] => arrayOf(value, what)
+  return hasNil(values, examine) ? null : values.map(examine)
 }
 
 /** @throws TypeError unless it is a string */

@@ -1,18 +1,22 @@
 /** Arrays as sets: equal elements count as one, including `1`, `1n` and `Decimal128('1.0')`. */
 import { isNil, isTruthy } from '../expression-values.ts'
 import { type GroupKey, groupKey } from '../group-key.ts'
-import { arrayOf, hasNil, nary, type Operators, unary } from './operator.ts'
+import { arrayOf, arraysOf, nary, type Operators, unary } from './operator.ts'
 
 const any = Number.POSITIVE_INFINITY
 
 export const setOperators: Operators = {
   $setUnion: nary(0, any, (values, name) => {
-    if (hasNil(values, (value) => arrayOf(value, name))) return null
-    return [...setOf(values.flatMap((value) => arrayOf(value, name))).values()]
+    const arrays = arraysOf(values, name)
+    if (arrays === null) return null
+    const [union, keys]: [unknown[], Set<GroupKey>] = [[], new Set()]
+    for (const array of arrays) addToSet(union, keys, array)
+    return union
   }),
   $setIntersection: nary(0, any, (values, name) => {
-    if (hasNil(values, (value) => arrayOf(value, name))) return null
-    const [first, ...others] = values.map((value) => setOf(arrayOf(value, name)))
+    const arrays = arraysOf(values, name)
+    if (arrays === null) return null
+    const [first, ...others] = arrays.map(setOf)
     return elementsOf(first, (key) => others.every((other) => other.has(key)))
   }),
   $setDifference: nary(2, 2, (values, name) => {
@@ -37,6 +41,19 @@ export const setOperators: Operators = {
 }
 
 type ValueSet = ReadonlyMap<GroupKey, unknown>
+
+/**
+ * Adds the values that are not yet there, in the order in which they first occur.
+ * @param keys of the elements
+ */
+export function addToSet(elements: unknown[], keys: Set<GroupKey>, values: readonly unknown[]): void {
+  for (const value of values) {
+    const key = groupKey(value)
+    if (keys.has(key)) continue
+    keys.add(key)
+    elements.push(value)
+  }
+}
 
 /** In the order in which elements first occur. */
 function setOf(values: readonly unknown[]): ValueSet {
