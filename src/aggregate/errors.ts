@@ -1,4 +1,5 @@
 /** Errors of pipelines, and of expressions in finds; each names the stage and its position. */
+import { tooDeep } from '../model/depth.ts'
 import { AbortedError, type ErrorName, PetalError } from '../model/errors.ts'
 
 /** Location of an expression: in a stage, or in the `$expr` or projection of a find. */
@@ -51,7 +52,14 @@ export function evaluationError(place: Place, error: unknown): unknown {
       ? stageError(error.codeName, place, error.message, error, error.details)
       : error
   }
-  return stageError('BadValue', place, error instanceof Error ? error.message : String(error), error)
+  return stageError('BadValue', place, problemOf(error), error)
+}
+
+function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // Of the engine, while a value was compared, for example.
+  const isStackOverflow = error instanceof RangeError && error.message.includes('call stack')
+  return isStackOverflow ? `${error.message}; ${tooDeep('a value').message}` : error.message
 }
 
 export function describePlace({ stage, position, within }: Place): string {

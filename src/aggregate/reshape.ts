@@ -1,4 +1,5 @@
 /** Stages that map each document to one document: `$project`, `$unset`, `$addFields`, `$replaceRoot`, `$redact`. */
+import { maxDepth, tooDeep } from '../model/depth.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { compileProjection } from '../query/projection.ts'
@@ -115,7 +116,7 @@ export function compileRedact(
   expressions: Expressions
 ): (document: Document) => Document | undefined {
   const decide = expressions.compile(spec, place)
-  const redact = (document: Document): Document | undefined => {
+  const redact = (document: Document, depth = 0): Document | undefined => {
     const decision = decide(document)
     switch (decision) {
       case '$$KEEP':
@@ -123,7 +124,7 @@ export function compileRedact(
       case '$$PRUNE':
         return undefined
       case '$$DESCEND': {
-        const entries = Object.entries(document).map(([key, value]) => [key, below(value)] as const)
+        const entries = Object.entries(document).map(([key, value]) => [key, below(value, depth + 1)] as const)
         return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
       }
     }
@@ -133,11 +134,14 @@ export function compileRedact(
       `the argument must evaluate to $$KEEP, $$PRUNE or $$DESCEND, not ${describeType(decision)}`
     )
   }
-  const below = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(below).filter((element) => element !== undefined)
-    return isPlainObject(value) ? redact(value) : value
+  const below = (value: unknown, depth: number): unknown => {
+    if (depth > maxDepth) throw stageError('BadValue', place, tooDeep('a value').message)
+    if (Array.isArray(value)) {
+      return value.map((element) => below(element, depth + 1)).filter((element) => element !== undefined)
+    }
+    return isPlainObject(value) ? redact(value, depth) : value
   }
-  return redact
+  return (document) => redact(document)
 }
 
 /** Returns the leaf paths with their values; an object that is not an operator extends the path. */

@@ -1,13 +1,11 @@
 /** Copies values, and tells whether two values are identical in every detail. */
 import { equalValues } from './compare.ts'
 import { timeOf } from './date.ts'
+import { maxDepth } from './depth.ts'
 import { PetalError } from './errors.ts'
 import { unwrapNumber } from './numbers.ts'
 import { objectIdDigits } from './object-id.ts'
 import { type Document, type Numeric, Type, typeOf } from './types.ts'
-
-/** Far beyond the 100 levels of a document, which are checked where it is stored: few but cycles get here. */
-const maxDepth = 1000
 
 /**
  * A deep copy in the form that the store would return: class instances become plain objects, Long a bigint, Int32 and
@@ -84,9 +82,11 @@ function haveIdenticalFields(a: Document, b: Document): boolean {
 }
 
 function checkDepth(depth: number): void {
+  // Far beyond the 100 levels of a document, which are checked where it is stored: few but cycles get here.
   if (depth <= maxDepth) return
   throw new PetalError(
     'BadValue',
-    'A value that contains itself, or is nested deeper than 100 levels, cannot be stored'
+    `A value that contains itself, or is nested deeper than ${maxDepth} levels, cannot be copied`,
+    { details: { maxDepth } }
   )
 }

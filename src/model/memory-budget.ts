@@ -1,4 +1,5 @@
 /** Limits how much an operation may hold in memory, as in MongoDB. */
+import { maxDepth, tooDeep } from './depth.ts'
 import { PetalError } from './errors.ts'
 import type { Document } from './types.ts'
 
@@ -33,13 +34,17 @@ export class MemoryBudget {
   }
 }
 
-/** Approximate size in memory, from strings and the number of values. */
-export function estimateBytes(value: unknown): number {
+/**
+ * Approximate size in memory, from strings and the number of values.
+ * @throws PetalError BadValue for one that is nested too deeply: see maxDepth
+ */
+export function estimateBytes(value: unknown, depth = 0): number {
   if (typeof value === 'string') return 16 + value.length
   if (typeof value !== 'object' || value === null) return 8
   if (value instanceof Uint8Array) return 64 + value.length
+  if (depth > maxDepth) throw tooDeep('A value')
   let bytes = 32
-  if (Array.isArray(value)) for (const element of value) bytes += estimateBytes(element)
-  else for (const key of Object.keys(value)) bytes += 8 + estimateBytes((value as Document)[key])
+  if (Array.isArray(value)) for (const element of value) bytes += estimateBytes(element, depth + 1)
+  else for (const key of Object.keys(value)) bytes += 8 + estimateBytes((value as Document)[key], depth + 1)
   return bytes
 }

@@ -13,6 +13,7 @@
  */
 import { type Binary, type BSONRegExp, type Code, Decimal128, type Timestamp } from 'bson'
 import { timeOf } from './date.ts'
+import { maxDepth, tooDeep } from './depth.ts'
 import { PetalError } from './errors.ts'
 import { unwrapNumber } from './numbers.ts'
 import { objectIdDigits } from './object-id.ts'
@@ -27,9 +28,6 @@ import { base64Of, readWrapper } from './wrapper-reader.ts'
  * - `canonical`: every number states its kind.
  */
 export type WrapStyle = 'stored' | 'relaxed' | 'canonical'
-
-/** Deepest nesting that is written or read. Stored documents stop at 100. */
-const maxDepth = 1000
 
 const dollar = 36
 const maxExactInteger = Number.MAX_SAFE_INTEGER + 1
@@ -84,7 +82,7 @@ export function wrap(value: unknown, style: WrapStyle, depth = 0): unknown {
 /** Converts the wrappers in a tree from JSON.parse to values; returns the tree. */
 export function unwrap(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (depth > maxDepth) throw tooDeep()
+  if (depth > maxDepth) throw tooDeep('A value')
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const element: unknown = value[i]
@@ -122,7 +120,7 @@ function readEscaped(object: Document, keys: readonly string[], depth: number): 
 }
 
 function wrapObject(value: object, style: WrapStyle, depth: number): unknown {
-  if (depth > maxDepth) throw tooDeep()
+  if (depth > maxDepth) throw tooDeep('A value')
   const type = typeOf(value)
   switch (type) {
     case Type.object:
@@ -250,8 +248,4 @@ function unsupported(type: string): PetalError {
 
 function protoKey(): PetalError {
   return new PetalError('BadValue', "A document may not have the key '__proto__'")
-}
-
-function tooDeep(): PetalError {
-  return new PetalError('BadValue', `A value may be nested at most ${maxDepth} levels deep`)
 }

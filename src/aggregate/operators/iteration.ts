@@ -1,4 +1,5 @@
 /** Operators that bind variables: `$let`, and those that evaluate an expression for each element. */
+import { assertDepth } from '../../model/depth.ts'
 import { isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import { isNil, isTruthy } from '../expression-values.ts'
@@ -66,7 +67,8 @@ export const iterationOperators: Operators = {
     return (document) => {
       const values = all(document)
       if (isNil(values)) return null
-      let result = initial(document)
+      const first = initial(document)
+      let result = first
       try {
         for (const each of arrayOf(values, `${name}: input`)) {
           value.value = result
@@ -77,6 +79,8 @@ export const iterationOperators: Operators = {
       } finally {
         growing.release()
       }
+      // Each element may have nested the value once more, which no other operator can do without end.
+      if (result !== first) assertDepth(result, `${name}: its value`)
       return result
     }
   }

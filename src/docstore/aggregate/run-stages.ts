@@ -5,8 +5,10 @@
  * 1. A stage never changes a document it was given, because it may be shared.
  * 2. A stage that needs no more documents ends its source.
  */
+import { evaluationError, type StagePlace } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import type { Collector, Stage } from '../../aggregate/stage.ts'
+import { PetalError } from '../../model/errors.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import type { Document } from '../../model/types.ts'
 import type { Control } from '../read/control.ts'
@@ -34,7 +36,7 @@ function runStage(source: Documents, stage: Stage, context: StageContext): Docum
     case 'limit':
       return limiting(source, stage.count)
     case 'collect':
-      return collecting(source, stage.begin(), control)
+      return collecting(source, stage.place, stage.begin(), control)
     case 'facet':
       return facets(source, stage, context)
     case 'lookup':
@@ -100,15 +102,30 @@ function* limiting(source: Documents, count: number): Documents {
   }
 }
 
-function* collecting(source: Documents, collector: Collector, control: Control): Documents {
-  yield* visitEach(source, control, (document) => collector.add(document))
+function* collecting(source: Documents, place: StagePlace, collector: Collector, control: Control): Documents {
+  yield* visitEach(source, control, (document) => {
+    try {
+      collector.add(document)
+    } catch (error) {
+      throw collectingError(place, error)
+    }
+  })
   yield* toSlices(collector.results(), control)
+}
+
+/** Names the stage that came upon a value it cannot hold; a budget names it itself. */
+function collectingError(place: StagePlace, error: unknown): unknown {
+  return error instanceof PetalError && error.codeName === 'BadValue' ? evaluationError(place, error) : error
 }
 
 function* facets(source: Documents, stage: Stage & { readonly kind: 'facet' }, context: StageContext): Documents {
   const budget = stageBudget(stage.place)
   const hold = (list: Document[]) => (document: Document) => {
-    budget.change(estimateBytes(document))
+    try {
+      budget.change(estimateBytes(document))
+    } catch (error) {
+      throw collectingError(stage.place, error)
+    }
     list.push(document)
   }
   const input: Document[] = []
