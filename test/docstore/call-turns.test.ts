@@ -55,6 +55,20 @@ test('getMany() allows a turn after each document', async () => {
   assert.ok(turns >= 500, `${turns} turns`)
 })
 
+test('looking up many ids allows a turn after every few hundred', async () => {
+  for (const store of ['lsm', 'memory'] as const) {
+    await using db = await open(store === 'memory' ? 'unused' : scratchPath(), { store })
+    await db.insertMany([{ _id: 1 }, { _id: 2 }])
+    const filter = { _id: { $in: Array.from({ length: 20_000 }, (_, i) => i) } }
+    const turns = await turnsDuring(() => db.find(filter).toArray())
+    assert.ok(turns >= 20, `${turns} turns`)
+    assert.equal(await db.find({ _id: { $in: Array.from({ length: 5000 }, (_, i) => 5000 - i) } }).toArray(), [
+      { _id: 1 },
+      { _id: 2 }
+    ])
+  }
+})
+
 test('taking changes that are already there lets timers fire', async () => {
   await using db = await open('unused', { store: 'memory' })
   const count = 500

@@ -11,12 +11,11 @@ import { tryEncodeKey } from '../../model/key.ts'
 import { candidatesOfOrdinals } from './candidates.ts'
 import { confirmByKey } from './confirm.ts'
 import { Confirmer, type Match } from './confirmer.ts'
-import type { Execution } from './execution.ts'
+import { type Execution, pauseIfDue } from './execution.ts'
 import { confirmPart, nextPart } from './parallel/confirm-part.ts'
 import { InParallel } from './parallel/in-parallel.ts'
 import { Beginning } from './parallel/parallel.ts'
 import { Parts } from './parallel/parts.ts'
-import type { ReadView } from './read-view.ts'
 import { forEachStep, type Steps, wait } from './steps.ts'
 
 /**
@@ -24,10 +23,10 @@ import { forEachStep, type Steps, wait } from './steps.ts'
  * read the documents before it.
  */
 export function* findMatches(execution: Execution): Steps<Match[]> {
-  const { view, plan, meter, maxMatches, filter } = execution
+  const { plan, meter, maxMatches, filter } = execution
   const confirmer = new Confirmer(filter, meter, maxMatches)
   if (plan.kind === 'ids') {
-    const ordinals = yield* lookUp(view, plan.ids)
+    const ordinals = yield* lookUp(execution, plan.ids)
     if (plan.reverse) ordinals.reverse()
     meter.candidates += ordinals.length
     yield* confirmByKey(execution, confirmer, candidatesOfOrdinals(ordinals))
@@ -71,10 +70,20 @@ function* confirmParts(execution: Execution, confirmer: Confirmer, parts: Parts,
   }
 }
 
+/** So many are looked up within a millisecond or two. */
+const idsPerLookup = 500
+
 /** Returns the visible ordinals of the documents with these `_id`s, ascending. */
-function* lookUp(view: ReadView, ids: readonly unknown[]): Generator<Promise<unknown>, number[], unknown> {
-  const found = yield* wait(view.ordinalsOf(ids.flatMap((id) => tryEncodeKey(id) ?? [])))
-  const visible = found.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
+function* lookUp(execution: Execution, ids: readonly unknown[]): Generator<Promise<unknown>, number[], unknown> {
+  const { view } = execution
   // The filter may contain equal values more than once.
-  return visible.length < 2 ? visible : [...new Set(visible)].sort((a, b) => a - b)
+  const visible = new Set<number>()
+  for (let from = 0; from < ids.length; from += idsPerLookup) {
+    if (from > 0) yield* pauseIfDue(execution)
+    const keys = ids.slice(from, from + idsPerLookup).flatMap((id) => tryEncodeKey(id) ?? [])
+    for (const ordinal of yield* wait(view.ordinalsOf(keys))) {
+      if (ordinal !== undefined && ordinal < view.limit) visible.add(ordinal)
+    }
+  }
+  return visible.size < 2 ? [...visible] : [...visible].sort((a, b) => a - b)
 }
