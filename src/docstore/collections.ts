@@ -18,6 +18,7 @@ import type { CollectionOptions, OpenOptions, Store, StoreName } from './options
 import { type NewName, renameCollection } from './rename-collection.ts'
 import type { Catalog } from './store/catalog.ts'
 import type { CatalogEntry } from './store/catalog-records.ts'
+import { placeOf } from './store/location.ts'
 import { withFilters } from './store/lsm-store.ts'
 import { openCatalog } from './store/open-catalog.ts'
 import type { OpenedStore } from './store/open-store.ts'
@@ -58,8 +59,10 @@ export class Collections {
 
   static async open(location: string | URL | Store, options: OpenOptions): Promise<Collections> {
     const index = checkOptions(options)
+    // Before anything else is awaited.
+    const place = await placeOf(location, options.store)
     await loadHashChoice(index.hash)
-    const { opened, catalog } = await openCatalog(location, index.kind === 'embedded' ? withFilters(options) : options)
+    const { opened, catalog } = await openCatalog(place, index.kind === 'embedded' ? withFilters(options) : options)
     try {
       const feeds = new ChangeFeeds()
       const opener = new CollectionOpener(opened, catalog, options, index, feeds)

@@ -8,8 +8,8 @@ import { type AnyLevel, knownOpenOptions, type OpenOptions, type Store } from '.
 
 /**
  * Opens a database, creating it if it does not exist.
- * @param location directory path, or an abstract-level database, which remains the caller's: it is opened here if
- *   necessary but never closed
+ * @param location directory path, resolved at the call; or an abstract-level database, which remains the caller's: it is
+ *   opened here if necessary but never closed
  * @throws PetalError BadValue, InvalidOptions; NotADatabase, DatabaseNotFound, DatabaseExists, DBPathInUse,
  *   UnsupportedFormat, CommandNotSupported for an index whose hash cannot be loaded
  * @example

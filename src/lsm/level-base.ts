@@ -15,6 +15,7 @@ import { hasValue, readValue } from './engine/point-reads.ts'
 import type { Moment } from './engine/snapshots.ts'
 import type { WriteOperation } from './engine/write-group.ts'
 import { notOpen } from './errors.ts'
+import { absoluteLocation } from './fs/absolute-location.ts'
 import { nodeFileSystem } from './fs/node-file-system.ts'
 import { type LevelContract, manifest, type ReadOptions } from './level-contract.ts'
 import { LsmSnapshot } from './lsm-snapshot.ts'
@@ -29,6 +30,8 @@ import type { ValueQueries } from './value/value-queries.ts'
 /** The methods common to all abstract-level databases. */
 export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
   readonly #location: string
+  /** What the location meant when it was passed. */
+  readonly #absolute: string
   #opened: Engine | undefined
   #queries: ValueQueries | undefined
   /** Whether hashes passed to puts cover everything that the extractor would find: it has no zone fields. */
@@ -36,13 +39,14 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
 
   /**
    * Opens in the next microtask; see StoreOptions for the options.
-   * @param location the directory
+   * @param location the directory; a relative path is resolved here, once and for all
    * @throws TypeError unless `location` is a non-empty string
    */
   constructor(location: string, options?: LsmOptions<K, V>) {
     const checked = checkedLocation(location)
     super(manifest, options)
     this.#location = checked
+    this.#absolute = absoluteLocation(checked)
   }
 
   /** The directory, as passed to the constructor. */
@@ -56,7 +60,8 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
     // First, so that nothing is written if the extractor cannot be loaded.
     if (options.values !== undefined) await loadExtractor(options.values.extractor)
     const valueSide = options.values && (await import('./value/value-queries.ts'))
-    const engine = await openEngine(this.#location, options)
+    const isShared = (options.fileSystem ?? nodeFileSystem).isShared
+    const engine = await openEngine(isShared ? this.#absolute : this.#location, options)
     try {
       this.#queries = await valueSide?.ValueQueries.open(engine, options.fileSystem ?? nodeFileSystem)
     } catch (error) {

@@ -12,6 +12,7 @@ import { readProperty } from './engine/properties.ts'
 import { type SharedView, shareView } from './engine/share-view.ts'
 import type { Moment } from './engine/snapshots.ts'
 import { notSupported } from './errors.ts'
+import { absoluteLocation } from './fs/absolute-location.ts'
 import { nodeFileSystem } from './fs/node-file-system.ts'
 import { checkedLocation, LevelBase } from './level-base.ts'
 import type { ReadOptions } from './level-contract.ts'
@@ -56,7 +57,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    */
   static destroy(location: string, options: Pick<StoreOptions, 'fileSystem'> = {}): Promise<void> {
     assertOptions('destroy', options)
-    const checked = checkedLocation(location)
+    const checked = absoluteLocation(checkedLocation(location), options.fileSystem)
     return import('./tools/destroy.ts').then(({ destroyStore }) =>
       destroyStore(checked, options.fileSystem ?? nodeFileSystem)
     )
@@ -71,7 +72,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    */
   static repair(location: string, options: StoreOptions = {}): Promise<RepairReport> {
     assertOptions('repair', options)
-    const checked = checkedLocation(location)
+    const checked = absoluteLocation(checkedLocation(location), options.fileSystem)
     return import('./tools/repair/repair.ts').then(({ repairStore }) => repairStore(checked, options))
   }
 
@@ -184,8 +185,8 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    */
   async backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
     assertOptions('backup', options)
-    const checked = checkedLocation(location)
-    if (this.status === 'opening') return this.deferAsync(() => this.backup(location, options))
+    const checked = absoluteLocation(checkedLocation(location))
+    if (this.status === 'opening') return this.deferAsync(() => this.backup(checked, options))
     const engine = this._engine
     const state = captureState(engine)
     return runAttached(this, options.signal, async (signal) => {

@@ -9,7 +9,7 @@ import type { Known } from '../known-options.ts'
 import { open } from '../open.ts'
 import { assertOptions } from '../option-checks.ts'
 import type { IndexKind, StoreName } from '../options.ts'
-import { assertPath } from '../store/location.ts'
+import { absolutePath, assertPath } from '../store/location.ts'
 import { fillNewDirectory } from './new-directory.ts'
 import { ProgressReporter } from './progress-reporter.ts'
 
@@ -68,11 +68,12 @@ export async function copyDatabase(
     throw new PetalError('BadValue', `The store of a copy must be 'lsm' or 'level', not ${shown(store)}`)
   }
   throwIfAborted(signal)
+  const location = await absolutePath(target)
   const { collections } = await source.stats()
   const wantsFilters = store === 'lsm' && collections.some(({ index }) => index.kind === 'embedded')
   const reporter = new ProgressReporter(options.onProgress)
   const job = { ...options, ...(reporter.report && { onProgress: reporter.report }) }
-  return fillNewDirectory(target, signal, async (directory) => {
+  return fillNewDirectory(location, signal, async (directory) => {
     const copy = await open(directory, { store, ...(wantsFilters && { lsm: { values: true } }) })
     try {
       const result = await copyInto(source, copy, job)

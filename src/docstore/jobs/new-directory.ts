@@ -3,6 +3,7 @@
  */
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import { fromStore } from '../errors.ts'
+import { absolutePath } from '../store/location.ts'
 
 /**
  * @param location must not exist, or be an empty directory
@@ -15,11 +16,13 @@ export async function fillNewDirectory<T>(
   signal: AbortSignal | undefined,
   fill: (directory: string) => Promise<T>
 ): Promise<T> {
+  // Before anything else is awaited.
+  const target = await absolutePath(location)
   // Imported lazily: where there is no file system, databases are opened over a store.
   const { stageDirectory, syncFiles } = await import('../../lsm/fs/staged-directory.ts')
   const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
   try {
-    return await stageDirectory(nodeFileSystem, location, async (directory) => {
+    return await stageDirectory(nodeFileSystem, target, async (directory) => {
       const result = await fill(directory)
       await syncFiles(nodeFileSystem, directory)
       return result

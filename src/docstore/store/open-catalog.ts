@@ -7,7 +7,7 @@ import { type OpenedStore, openStore } from './open-store.ts'
 
 /** Opens the store and its catalog, with value filters if a collection has no other index. */
 export async function openCatalog(
-  location: string | URL | Store,
+  location: string | Store,
   options: OpenOptions
 ): Promise<{ readonly opened: OpenedStore; readonly catalog: Catalog }> {
   const opened = await openStore(location, options)

@@ -12,7 +12,6 @@ import { type ErrorName, PetalError } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
 import type { OpenOptions, Store, StoreName } from '../options.ts'
 import type { PairFilters } from '../read/table-pruning.ts'
-import { assertPath, pathOfUrl } from './location.ts'
 import { hasValueFilters, lsmOptions } from './lsm-store.ts'
 
 export interface OpenedStore {
@@ -40,9 +39,9 @@ const levelOptions = { cacheSize: 128 * 1024 * 1024, writeBufferSize: 16 * 1024 
 /** Stores with an open database in this process: abstract-level does not lock them. */
 const inUse = new WeakSet<Store>()
 
-export async function openStore(location: string | URL | Store, options: OpenOptions): Promise<OpenedStore> {
-  const place = location instanceof URL ? await pathOfUrl(location) : location
-  const opened = typeof place === 'string' ? await openPath(place, options) : await adopt(place)
+/** @param location as placeOf() returns it */
+export async function openStore(location: string | Store, options: OpenOptions): Promise<OpenedStore> {
+  const opened = typeof location === 'string' ? await openPath(location, options) : await adopt(location)
   if (opened.store.supports.explicitSnapshots !== true) {
     await opened.close()
     throw new PetalError(
@@ -99,7 +98,6 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
     const close = (): Promise<void> => store.close()
     return { store, name: wanted, filters: undefined, couldHaveFilters: false, discardsWrites: false, close }
   }
-  assertPath('open()', location)
   // Imported lazily: where there is no file system, databases are opened over a store.
   const { claimDirectory, createMarker, inspectDirectory } = await import('../../lsm/fs/directory.ts')
   const directory = await inspectDirectory(location)
