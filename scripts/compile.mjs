@@ -20,6 +20,7 @@ const programs = [
   'test/docstore/make-with-farmhash.ts',
   'test/docstore/out-until-killed.ts',
   'test/docstore/rebuild-until-killed.ts',
+  'test/docstore/short-of-descriptors.ts',
   'test/docstore/try-to-open.ts',
   'test/lsm/conformance.tape.ts',
   'test/lsm/idle-process.ts',

@@ -63,7 +63,7 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
     const isShared = (options.fileSystem ?? nodeFileSystem).isShared
     const engine = await openEngine(isShared ? this.#absolute : this.#location, options)
     try {
-      this.#queries = await valueSide?.ValueQueries.open(engine, options.fileSystem ?? nodeFileSystem)
+      this.#queries = await valueSide?.ValueQueries.open(engine, engine.fileSystem)
     } catch (error) {
       await engine.close()
       throw error

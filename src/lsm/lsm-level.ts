@@ -191,7 +191,8 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     const state = captureState(engine)
     return runAttached(this, options.signal, async (signal) => {
       try {
-        const { backupStore } = await import('./tools/backup.ts')
+        const load = () => import('./tools/backup.ts')
+        const { backupStore } = await engine.fileSystem.importing(engine.directory, load)
         return await backupStore(engine, state, checked, { ...options, signal })
       } finally {
         state.view.release()
@@ -213,7 +214,8 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     const target = { engine, values: this._queries?.values, view: engine.view() }
     return runAttached(this, options.signal, async (signal) => {
       try {
-        const { verify } = await import('./tools/verify.ts')
+        const load = () => import('./tools/verify.ts')
+        const { verify } = await engine.fileSystem.importing(engine.directory, load)
         return await verify(target, { ...options, signal })
       } finally {
         target.view.release()

@@ -37,7 +37,7 @@ class Harness {
       versions,
       snapshots: { live: () => [] },
       frozen: () => this.frozen,
-      run: (job) => new Promise((resolve, reject) => this.jobs.push(this.#started(job, resolve, reject))),
+      run: (plan) => new Promise((resolve, reject) => this.jobs.push(this.#started(plan(), resolve, reject))),
       install: async (edit) => {
         this.installed.push(edit)
       },

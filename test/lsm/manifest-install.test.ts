@@ -4,6 +4,7 @@ import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { readCurrent } from '../../src/lsm/version/current-file.ts'
 import { VersionSet } from '../../src/lsm/version/version-set.ts'
 import { createRandom } from '../bloom/random.ts'
@@ -269,6 +270,29 @@ test('recover() does not reuse the numbers of existing files', async () => {
   assert.is(versions.takeFileNumbers(3), 64)
   assert.is(versions.takeFileNumbers(1), 67)
   await versions.close()
+})
+
+test('a manifest that cannot be replaced for want of descriptors is appended to, and replaced later', async () => {
+  const memory = new MemoryFileSystem()
+  let isOut = false
+  const fileSystem = new FaultyFileSystem(memory, {
+    before: ({ operation, path }) => {
+      if (isOut && operation === 'open' && !path.endsWith('.sst')) throw systemError('EMFILE', 'open', path)
+    }
+  })
+  await newDirectory(fileSystem)
+  const versions = await VersionSet.create(fileSystem, directory, options)
+  const tables = [await installTable(fileSystem, versions), await installTable(fileSystem, versions)]
+  isOut = true
+  const before = versions.manifestNumber
+  for (let i = 0; i < 5; i++) tables.push(await installTable(fileSystem, versions))
+  assert.is(versions.manifestNumber, before)
+  assert.is(versions.failure, undefined)
+  isOut = false
+  tables.push(await installTable(fileSystem, versions))
+  assert.ok(versions.manifestNumber > before)
+  await versions.close()
+  assert.equal(await recoveredTables(fileSystem), tables)
 })
 
 test.run()

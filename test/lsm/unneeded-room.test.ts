@@ -10,6 +10,7 @@ import { resolveOptions } from '../../src/lsm/engine/resolve-options.ts'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import type { FileSystem, OpenFile } from '../../src/lsm/fs/file-system.ts'
+import { sparing } from '../../src/lsm/fs/sparing-file-system.ts'
 import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { ArenaPool } from '../../src/lsm/memtable/arena.ts'
@@ -98,7 +99,17 @@ test('memory of writes that waited for another log is returned when there is non
   const blocks = new BlockCache(0)
   const tables = new TableCache(fileSystem, directory, blocks, 10)
   const lock = { release: () => {} }
-  const engine = new Engine({ ...created, fileSystem, directory, options, lock, blocks, pool, tables, runner })
+  const engine = new Engine({
+    ...created,
+    fileSystem: sparing(fileSystem),
+    directory,
+    options,
+    lock,
+    blocks,
+    pool,
+    tables,
+    runner
+  })
   fileSystem.fail({ at: 1, operations: ['open'], path: /\.wal$/, code: 'ENOSPC', isPersistent: true })
   const value = Buffer.alloc(20_000)
   const writes = ['a', 'b', 'c'].map((key) => engine.put(Buffer.from(key), value, false))

@@ -21,10 +21,11 @@ export async function fillNewDirectory<T>(
   // Imported lazily: where there is no file system, databases are opened over a store.
   const { stageDirectory, syncFiles } = await import('../../lsm/fs/staged-directory.ts')
   const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
+  const { sparing } = await import('../../lsm/fs/sparing-file-system.ts')
   try {
     return await stageDirectory(nodeFileSystem, target, async (directory) => {
       const result = await fill(directory)
-      await syncFiles(nodeFileSystem, directory)
+      await syncFiles(sparing(nodeFileSystem), directory)
       return result
     })
   } catch (error) {

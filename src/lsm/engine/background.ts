@@ -14,7 +14,7 @@ import type { CompactionState, Merge, Move } from '../compaction/pick.ts'
 import { pickCompaction } from '../compaction/picker.ts'
 import { aborted, hasCode } from '../errors.ts'
 import type { VersionEdit } from '../format/version-edit.ts'
-import type { FileSystem } from '../fs/file-system.ts'
+import type { SparingFileSystem } from '../fs/sparing-file-system.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { Version } from '../version/version.ts'
 import type { VersionSet } from '../version/version-set.ts'
@@ -32,7 +32,7 @@ export type DroppedTables = NonNullable<VersionEdit['deletedTables']>
 
 /** What the background work needs of the engine. */
 export interface BackgroundHost {
-  readonly fileSystem: FileSystem
+  readonly fileSystem: SparingFileSystem
   readonly directory: string
   readonly options: ResolvedOptions
   readonly versions: VersionSet
@@ -52,8 +52,6 @@ export interface BackgroundHost {
   onProgress(): void
   /** Whether writers wait for a flush or a merge. */
   hasWaitingWriters(): boolean
-  /** Something has failed: if for want of file descriptors, closes unused tables; returns whether there were any. */
-  freeDescriptorsAfter(error: unknown): boolean
   /** Ends writing. */
   fail(error: Error): void
 }
@@ -225,7 +223,7 @@ export class Background {
       versions,
       snapshots,
       frozen: () => host.frozen(),
-      run: (planned) => this.#run(planned),
+      run: (plan) => this.#run(plan),
       install: (edit) => this.#install(edit),
       onFlushed: (buffers, result, milliseconds) => {
         counters.addFlush(result)
@@ -254,7 +252,7 @@ export class Background {
     const { directory, options, versions, snapshots, counters } = this.#host
     const version = versions.current.retain()
     try {
-      const result = await this.#run(mergeJob(directory, merge, version, snapshots.live(), options))
+      const result = await this.#run(() => mergeJob(directory, merge, version, snapshots.live(), options))
       await this.#install(editOf(merge, result, options.partitionDepth))
       counters.addMerge(merge.outputLevel, result)
       this.#mergeRetry.reset()
@@ -268,20 +266,24 @@ export class Background {
     }
   }
 
-  #run(planned: PlannedJob): Promise<TableJobResult> {
-    const firstNumber = this.#host.versions.takeFileNumbers(planned.reservedNumbers)
-    const job: TableJob = { ...planned, firstNumber }
-    return this.#host.runner.run(job, job.kind === 'compaction' ? this.#abort.signal : undefined)
+  /** @param plan called again where the job, or its thread, has run out of descriptors: a job is used up by a run */
+  #run(plan: () => PlannedJob): Promise<TableJobResult> {
+    const { fileSystem, versions, runner } = this.#host
+    return fileSystem.retrying(() => {
+      const planned = plan()
+      const firstNumber = versions.takeFileNumbers(planned.reservedNumbers)
+      const job: TableJob = { ...planned, firstNumber }
+      return runner.run(job, job.kind === 'compaction' ? this.#abort.signal : undefined)
+    })
   }
 
-  /** Ends writing if the manifest cannot be written; closes tables if that takes more descriptors than there are. */
+  /** Ends writing if the manifest cannot be written. */
   async #install(edit: VersionEdit): Promise<void> {
     const { versions } = this.#host
     try {
       await versions.install(edit)
     } catch (error) {
       if (versions.failure !== undefined) this.#end(error as Error)
-      else if (this.#host.freeDescriptorsAfter(error)) return this.#install(edit)
       throw error
     }
     this.#host.onInstalled(edit)
@@ -290,7 +292,6 @@ export class Background {
   #onJobFailed(error: unknown, retry: RetryDelay): void {
     if (this.#isStopped || hasCode(error, 'LEVEL_ABORTED')) return
     this.#host.counters.failedJobs++
-    this.#host.freeDescriptorsAfter(error)
     retry.scheduleRetry(this.#host.hasWaitingWriters())
     if (retry.isExhausted && this.#host.hasWaitingWriters()) this.#end(error as Error)
   }

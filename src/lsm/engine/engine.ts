@@ -14,8 +14,8 @@ import type { JobRunner } from '../compaction/job.ts'
 import type { PutHashes } from '../encoded-batch.ts'
 import { notOpen, notSupported } from '../errors.ts'
 import type { VersionEdit } from '../format/version-edit.ts'
-import type { FileSystem } from '../fs/file-system.ts'
 import type { Lock } from '../fs/lock.ts'
+import type { SparingFileSystem } from '../fs/sparing-file-system.ts'
 import type { ArenaPool } from '../memtable/arena.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { TableCache } from '../version/table-cache.ts'
@@ -37,7 +37,7 @@ import type { WriteGroup, WriteOperation } from './write-group.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export interface EngineParts {
-  readonly fileSystem: FileSystem
+  readonly fileSystem: SparingFileSystem
   /** Real path. */
   readonly directory: string
   readonly options: ResolvedOptions
@@ -55,7 +55,7 @@ export interface EngineParts {
 const closeFlushBytes = 256 * 1024
 
 export class Engine implements Moment {
-  readonly fileSystem: FileSystem
+  readonly fileSystem: SparingFileSystem
   readonly directory: string
   readonly options: ResolvedOptions
   readonly versions: VersionSet
@@ -321,7 +321,6 @@ export class Engine implements Moment {
       onInstalled: (edit) => this.#onInstalled(edit),
       onProgress: () => this.#queue.resume(),
       hasWaitingWriters: () => this.#queue.isStalled,
-      freeDescriptorsAfter: (error) => this.tables.freeDescriptorsAfter(error),
       fail: (error) => this.#queue.fail(error)
     })
   }
@@ -329,7 +328,7 @@ export class Engine implements Moment {
   /** Makes this memtable the active one; the previous one is frozen and will be flushed. */
   #activate(buffer: WriteBuffer): void {
     const [previous] = this.#buffers
-    const nextLog = this.tables.openWithRetry(() => this.#logs.begin()).logNumber
+    const nextLog = this.#logs.begin().logNumber
     this.#waiting.delete(buffer)
     if (previous !== undefined && !previous.memtable.isEmpty) {
       this.#frozen = [...this.#frozen, { buffer: previous, lastSequence: this.#sequence, nextLog }]

@@ -44,7 +44,8 @@ export interface FlushesHost {
   readonly snapshots: Pick<Snapshots, 'live'>
   /** Frozen memtables, oldest first. */
   frozen(): readonly FrozenBuffer[]
-  run(job: PlannedJob): Promise<TableJobResult>
+  /** @param plan is called for each attempt */
+  run(plan: () => PlannedJob): Promise<TableJobResult>
   /** Makes the edit durable, then current. */
   install(edit: VersionEdit): Promise<void>
   /** The entries of these memtables are in installed tables; `milliseconds` is how long that took. */
@@ -136,7 +137,7 @@ export class Flushes {
     const { lastSequence, nextLog } = buffers[buffers.length - 1]!
     let result: TableJobResult | undefined
     try {
-      result = await this.#host.run(this.#plan(buffers))
+      result = await this.#host.run(() => this.#plan(buffers))
       if ((await before) === false) throw aborted('an earlier memtable was not flushed')
       const { current } = this.#host.versions
       const needless = new Set(result.tables.filter((table) => isOnlyTombstones(table) && !overlapsAny(current, table)))

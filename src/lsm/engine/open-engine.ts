@@ -8,6 +8,7 @@ import { makeDurableDirectory } from '../fs/durable-directory.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { acquireLock } from '../fs/lock.ts'
 import { nodeFileSystem } from '../fs/node-file-system.ts'
+import { sparing } from '../fs/sparing-file-system.ts'
 import { ArenaPool } from '../memtable/arena.ts'
 import type { ResolvedOptions, StoreOptions } from '../options.ts'
 import { readCurrent } from '../version/current-file.ts'
@@ -26,7 +27,7 @@ const arenas = new ArenaPool(16 * 1024 * 1024)
  */
 export async function openEngine(location: string, given: StoreOptions): Promise<Engine> {
   const options = resolveOptions(given)
-  const fileSystem = given.fileSystem ?? nodeFileSystem
+  const fileSystem = sparing(given.fileSystem ?? nodeFileSystem)
   if (fileSystem.isShared) assertCanStart()
   const isThere = hasDatabase(fileSystem, location)
   checkExistence(options, location, isThere)

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { PetalError } from '../../model/errors.ts'
 import type { FileSystem } from './file-system.ts'
 import { nodeFileSystem } from './node-file-system.ts'
+import { sparing } from './sparing-file-system.ts'
 
 /** Name of the file that marks a directory as ours. */
 export const markerName = 'PETALDB'
@@ -62,7 +63,11 @@ export async function claimDirectory(location: string): Promise<() => void> {
 /**
  * @throws PetalError UnsupportedFormat for a marker of a newer format, NotADatabase for a marker that is not ours
  */
-export async function inspectDirectory(location: string): Promise<DirectoryState> {
+export function inspectDirectory(location: string): Promise<DirectoryState> {
+  return sparing(nodeFileSystem).retrying(() => inspect(location))
+}
+
+async function inspect(location: string): Promise<DirectoryState> {
   const entry = await statOrUndefined(location)
   if (entry === undefined) return { kind: 'missing' }
   if (!entry.isDirectory()) return { kind: 'foreign', found: entry.isFile() ? 'a file' : 'not a directory' }
@@ -75,7 +80,11 @@ export async function inspectDirectory(location: string): Promise<DirectoryState
  * Creates the directory if need be and marks it as ours, durably. If several do so at once, all get the first one's
  * marker: unlike a rename, a link never replaces a file.
  */
-export async function createMarker(location: string, marker: Marker): Promise<Marker> {
+export function createMarker(location: string, marker: Marker): Promise<Marker> {
+  return sparing(nodeFileSystem).retrying(() => create(location, marker))
+}
+
+async function create(location: string, marker: Marker): Promise<Marker> {
   nodeFileSystem.makeDirectory(location)
   const name = join(location, markerName)
   const temporary = join(location, `${markerName}-${randomUUID()}.tmp`)

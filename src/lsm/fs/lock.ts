@@ -23,6 +23,7 @@ import { hasCode, ioError, locked } from '../errors.ts'
 import { lockBreakName, lockName, lockRecordName } from './file-names.ts'
 import type { FileSystem } from './file-system.ts'
 import { isOwn, mayBeAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
+import { sparing } from './sparing-file-system.ts'
 import { hasSystemCode } from './system-error.ts'
 
 export interface Lock {
@@ -57,7 +58,8 @@ const abandoned = new Set<string>()
  * @param location an existing directory
  * @throws LEVEL_LOCKED if another instance has it; LEVEL_IO_ERROR
  */
-export function acquireLock(fileSystem: FileSystem, location: string): Lock {
+export function acquireLock(given: FileSystem, location: string): Lock {
+  const fileSystem = sparing(given)
   try {
     const place = { fileSystem, location, directory: fileSystem.realPath(location) }
     const paths = heldPaths.get(fileSystem) ?? new Set()

@@ -10,6 +10,7 @@
 import type { FileSystem } from './file-system.ts'
 import { acquireLock, assertUnlocked, type Lock } from './lock.ts'
 import { OverlayFileSystem } from './overlay-file-system.ts'
+import { sparing } from './sparing-file-system.ts'
 import { hasSystemCode } from './system-error.ts'
 
 const outOfSpace = ['ENOSPC', 'EDQUOT']
@@ -28,7 +29,7 @@ export interface ReadOnlyDirectory {
  */
 export function openReadOnly(lower: FileSystem, directory: string): ReadOnlyDirectory {
   const lock = lockIfPossible(lower, directory)
-  return { fileSystem: new OverlayFileSystem(lower, directory), release: () => lock?.release() }
+  return { fileSystem: new OverlayFileSystem(sparing(lower), directory), release: () => lock?.release() }
 }
 
 function lockIfPossible(fileSystem: FileSystem, directory: string): Lock | undefined {

@@ -14,6 +14,7 @@ import { markerName } from './directory.ts'
 import { makeDurableDirectory } from './durable-directory.ts'
 import type { FileSystem } from './file-system.ts'
 import { mayBeAlive } from './process-identity.ts'
+import { sparing } from './sparing-file-system.ts'
 import { hasSystemCode, systemError } from './system-error.ts'
 
 /** Directories that this process is filling. */
@@ -28,11 +29,12 @@ const inProgress = new WeakMap<FileSystem, Set<string>>()
  * `fill`; Node's own errors
  */
 export async function stageDirectory<T>(
-  fileSystem: FileSystem,
+  given: FileSystem,
   location: string,
   fill: (directory: string) => Promise<T>,
   original?: string
 ): Promise<T> {
+  const fileSystem = sparing(given)
   const target = resolve(location)
   const parent = dirname(target)
   assertFree(fileSystem, target)

@@ -28,7 +28,11 @@ export function hasSystemCode(error: unknown, ...codes: readonly string[]): bool
   return code !== undefined && codes.includes(code)
 }
 
-/** True if the process or the system has as many files open as it may have. */
+/** True if something failed because the process or the system has as many files open as it may have. */
 export function isOutOfDescriptors(error: unknown): boolean {
-  return hasSystemCode(error, 'EMFILE', 'ENFILE')
+  if (!(error instanceof Error)) return false
+  if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return true
+  // A thread takes a few descriptors to start; the system's code is only in the message.
+  const isOfThread = hasSystemCode(error, 'ERR_WORKER_INIT_FAILED') && /\bE[MN]FILE\b/.test(error.message)
+  return isOfThread || isOutOfDescriptors(error.cause)
 }

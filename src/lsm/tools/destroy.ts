@@ -10,6 +10,7 @@ import { hasCode, ioError, notSupported } from '../errors.ts'
 import { currentName, lockName, parseFileName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { acquireLock } from '../fs/lock.ts'
+import { sparing } from '../fs/sparing-file-system.ts'
 import { hasSystemCode } from '../fs/system-error.ts'
 import { recogniseDirectory } from './recognise.ts'
 import { lostFileName, lostName } from './repair/lost-files.ts'
@@ -19,7 +20,8 @@ import { lostFileName, lostName } from './repair/lost-files.ts'
  * @throws LEVEL_LOCKED while another instance has it open; LEVEL_NOT_SUPPORTED for a directory that is not petaldb's,
  * which is left untouched; LEVEL_IO_ERROR
  */
-export async function destroyStore(location: string, fileSystem: FileSystem): Promise<void> {
+export async function destroyStore(location: string, given: FileSystem): Promise<void> {
+  const fileSystem = sparing(given)
   try {
     const contents = recogniseDirectory(fileSystem, location)
     if (contents.kind === 'missing') return

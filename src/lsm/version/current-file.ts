@@ -49,16 +49,25 @@ export function readCurrent(fileSystem: FileSystem, directory: string): number |
  * @throws Node's own errors; which manifest is current is then unknown
  */
 export async function writeCurrent(fileSystem: FileSystem, directory: string, manifestNumber: number): Promise<void> {
+  await prepareCurrent(fileSystem, directory, manifestNumber)
+  await installCurrent(fileSystem, directory, manifestNumber)
+}
+
+/** The first half of writeCurrent(), after which nothing has changed yet. @throws Node's own errors */
+export async function prepareCurrent(fileSystem: FileSystem, directory: string, manifestNumber: number): Promise<void> {
   const body = bodyOf(String(currentFormat), manifestName(manifestNumber))
-  const temporary = join(directory, temporaryName(manifestNumber))
-  const file = fileSystem.open(temporary, 'create')
+  const file = fileSystem.open(join(directory, temporaryName(manifestNumber)), 'create')
   try {
     file.write(Buffer.from(`${body}${checksumOf(body)}\n`), 0)
     await file.sync()
   } finally {
     file.close()
   }
-  fileSystem.rename(temporary, join(directory, currentName))
+}
+
+/** The second half of writeCurrent(). @throws as writeCurrent() */
+export async function installCurrent(fileSystem: FileSystem, directory: string, number: number): Promise<void> {
+  fileSystem.rename(join(directory, temporaryName(number)), join(directory, currentName))
   await fileSystem.syncDirectory(directory)
 }
 

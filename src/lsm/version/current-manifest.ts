@@ -8,7 +8,8 @@
 import type { LogWriter } from '../format/log-writer.ts'
 import type { VersionEdit } from '../format/version-edit.ts'
 import type { FileSystem } from '../fs/file-system.ts'
-import { writeCurrent } from './current-file.ts'
+import { isOutOfDescriptors } from '../fs/system-error.ts'
+import { installCurrent, prepareCurrent } from './current-file.ts'
 import { appendEdit, createManifest, type ManifestContents } from './manifest.ts'
 import type { ManifestState } from './manifest-state.ts'
 
@@ -58,7 +59,8 @@ export class CurrentManifest {
     number: number,
     state: ManifestState
   ): Promise<CurrentManifest> {
-    const log = await createCurrent(fileSystem, directory, number, state)
+    const log = await prepareManifest(fileSystem, directory, number, state)
+    await makeCurrent(fileSystem, directory, log)
     return new CurrentManifest(fileSystem, directory, options, number, log, { snapshotBytes: log.bytes, edits: 0 })
   }
 
@@ -91,15 +93,28 @@ export class CurrentManifest {
     this.#edits++
   }
 
-  /** Starts a new manifest with this state. It is in effect once CURRENT names it. @throws as append() */
-  async rotate(number: number, state: ManifestState): Promise<void> {
-    const log = await createCurrent(this.#fileSystem, this.#directory, number, state)
+  /**
+   * Starts a new manifest with this state. It is in effect once CURRENT names it.
+   * @returns false if there were not enough descriptors for it, and this one can still be appended to: nothing has
+   *   changed then
+   * @throws as append()
+   */
+  async rotate(number: number, state: ManifestState): Promise<boolean> {
     const old = this.#log
+    let log: LogWriter
+    try {
+      log = await prepareManifest(this.#fileSystem, this.#directory, number, state)
+    } catch (error) {
+      if (old !== undefined && isOutOfDescriptors(error)) return false
+      throw error
+    }
+    await makeCurrent(this.#fileSystem, this.#directory, log)
     this.#log = log
     this.#number = number
     this.#snapshotBytes = log.bytes
     this.#edits = 0
     old?.close()
+    return true
   }
 
   /** May be called twice. */
@@ -109,7 +124,8 @@ export class CurrentManifest {
   }
 }
 
-async function createCurrent(
+/** Creates a manifest and what will be CURRENT, durably. */
+async function prepareManifest(
   fileSystem: FileSystem,
   directory: string,
   number: number,
@@ -117,8 +133,17 @@ async function createCurrent(
 ): Promise<LogWriter> {
   const log = await createManifest(fileSystem, directory, number, state)
   try {
-    await writeCurrent(fileSystem, directory, number)
+    await prepareCurrent(fileSystem, directory, number)
     return log
+  } catch (error) {
+    log.close()
+    throw error
+  }
+}
+
+async function makeCurrent(fileSystem: FileSystem, directory: string, log: LogWriter): Promise<void> {
+  try {
+    await installCurrent(fileSystem, directory, log.logNumber)
   } catch (error) {
     log.close()
     throw error

@@ -3,7 +3,8 @@
  *
  * Invariants:
  * 1. A pinned table stays open, even beyond the limit and after drop().
- * 2. An unpinned table may be closed by the next call of any method: use it at once, or pin it.
+ * 2. An unpinned table may be closed by the next call of any method: use it at once, or pin it. If the process runs out
+ *    of descriptors elsewhere, unpinned tables are closed, too, except the one used last.
  */
 import { join } from 'node:path'
 import type { BlockCache } from '../cache/block-cache.ts'
@@ -11,7 +12,7 @@ import { ioError } from '../errors.ts'
 import { Table } from '../format/table.ts'
 import { tableName } from '../fs/file-names.ts'
 import type { FileSystem, OpenFile } from '../fs/file-system.ts'
-import { isOutOfDescriptors } from '../fs/system-error.ts'
+import { type SparingFileSystem, sparing } from '../fs/sparing-file-system.ts'
 import type { TableMeta } from './table-meta.ts'
 
 interface Entry {
@@ -25,7 +26,7 @@ interface Entry {
 }
 
 export class TableCache {
-  readonly #fileSystem: FileSystem
+  readonly #fileSystem: SparingFileSystem
   /** The directory with a separator: joining paths takes about as long as opening a file. */
   readonly #prefix: string
   readonly #blocks: BlockCache
@@ -33,10 +34,12 @@ export class TableCache {
   readonly #entries = new Map<number, Entry>()
   /** Dropped tables that are still pinned. */
   readonly #dropped = new Map<number, Entry>()
+  readonly #unregister: () => void
   #tick = 0
 
   constructor(fileSystem: FileSystem, directory: string, blocks: BlockCache, maxOpenFiles: number) {
-    this.#fileSystem = fileSystem
+    this.#fileSystem = sparing(fileSystem)
+    this.#unregister = this.#fileSystem.onShortage(() => this.#giveBack())
     this.#prefix = join(directory, '/')
     this.#blocks = blocks
     this.#maxOpenFiles = maxOpenFiles
@@ -99,6 +102,7 @@ export class TableCache {
     for (const { table } of [...this.#entries.values(), ...this.#dropped.values()]) table.close()
     this.#entries.clear()
     this.#dropped.clear()
+    this.#unregister()
   }
 
   #entry(meta: TableMeta): Entry {
@@ -108,51 +112,36 @@ export class TableCache {
       return open
     }
     if (this.#entries.size >= this.#maxOpenFiles) this.#evict()
-    const entry = { number: meta.number, table: this.#open(meta), pins: 0, used: ++this.#tick, isDropped: false }
+    // Before it is opened: the caller is done with the table used last.
+    const used = ++this.#tick
+    const entry = { number: meta.number, table: this.#open(meta), pins: 0, used, isDropped: false }
     this.#entries.set(meta.number, entry)
     return entry
   }
 
   #open(meta: TableMeta): Table {
     const path = this.#prefix + tableName(meta.number)
-    const file = this.openWithRetry(() => openFile(this.#fileSystem, path))
-    return Table.open(file, meta, this.#blocks)
-  }
-
-  /** Opens a file; if the process is out of file descriptors, closes unused tables and retries. */
-  openWithRetry<T>(open: () => T): T {
-    for (;;) {
-      try {
-        return open()
-      } catch (error) {
-        if (!this.freeDescriptorsAfter(error)) throw error
-      }
-    }
+    return Table.open(openFile(this.#fileSystem, path), meta, this.#blocks)
   }
 
   /**
-   * Called after something has failed: if it ran out of file descriptors, closes unused tables for its next attempt;
-   * false if it did not, or if all are in use.
+   * Closes an eighth of the tables and lowers the limit accordingly, because fewer than `maxOpenFiles` can be open;
+   * false if all are in use.
    */
-  freeDescriptorsAfter(error: unknown): boolean {
-    // Fewer than `maxOpenFiles` tables can be open.
-    return isOutOfDescriptors((error as Error).cause) && this.#freeDescriptors()
-  }
-
-  /** Closes an eighth of the tables and lowers the limit accordingly; false if all are pinned. */
-  #freeDescriptors(): boolean {
+  #giveBack(): boolean {
     const before = this.#entries.size
     this.#maxOpenFiles = Math.max(1, before - Math.max(1, before >>> 3))
-    this.#evict()
+    this.#evict(this.#tick)
     return this.#entries.size < before
   }
 
   /**
    * Makes room for at least one table: closes the least recently used ones, an eighth of the limit at a time, which
    * amortizes the cost of finding them.
+   * @param kept use of a table that stays open
    */
-  #evict(): void {
-    const idle = [...this.#entries.values()].filter((entry) => entry.pins === 0)
+  #evict(kept?: number): void {
+    const idle = [...this.#entries.values()].filter((entry) => entry.pins === 0 && entry.used !== kept)
     idle.sort((a, b) => a.used - b.used)
     const surplus = this.#entries.size - this.#maxOpenFiles
     for (const { number, table } of idle.slice(0, surplus + Math.max(1, this.#maxOpenFiles >>> 3))) {

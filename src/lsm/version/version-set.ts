@@ -178,7 +178,7 @@ export class VersionSet {
   consolidate(): Promise<void> {
     const rotated = this.#queue.then(async () => {
       if (this.#failure !== undefined || !this.#manifest.hasEdits) return
-      await this.#write(() => this.#rotate(this.#state), { path: this.#manifest.path })
+      await this.#write(async () => void (await this.#rotate(this.#state)), { path: this.#manifest.path })
     })
     this.#queue = rotated.catch(() => undefined)
     return rotated
@@ -201,8 +201,8 @@ export class VersionSet {
     const state = builder.build(place)
     await this.#syncNames(place)
     await this.#write(async () => {
-      if (this.#manifest.isRotationDue) await this.#rotate(state)
-      else await this.#manifest.append(complete)
+      const isRotated = this.#manifest.isRotationDue && (await this.#rotate(state))
+      if (!isRotated) await this.#manifest.append(complete)
     }, place)
     const old = this.#current
     this.#state = state
@@ -233,9 +233,10 @@ export class VersionSet {
     }
   }
 
-  async #rotate(state: ManifestState): Promise<void> {
+  /** @returns false if that has to wait for descriptors */
+  #rotate(state: ManifestState): Promise<boolean> {
     const number = this.takeFileNumbers(1)
-    await this.#manifest.rotate(number, { ...state, nextFileNumber: this.#nextFileNumber })
+    return this.#manifest.rotate(number, { ...state, nextFileNumber: this.#nextFileNumber })
   }
 
   #newVersion(state: ManifestState): Version {

@@ -11,8 +11,8 @@ export const durability = [
     'the directory is not synced after CURRENT is renamed',
     edit(
       'lsm/version/current-file',
-      'fileSystem.rename(temporary, join(directory, currentName))\n  await fileSystem.syncDirectory(directory)',
-      'fileSystem.rename(temporary, join(directory, currentName))'
+      'join(directory, currentName))\n  await fileSystem.syncDirectory(directory)',
+      'join(directory, currentName))'
     ),
     'lsm/manifest-current',
     'lsm/manifest-install',

@@ -19,6 +19,7 @@ import { comparatorName } from '../../format/version-edit.ts'
 import { logName, parseFileName, tableName } from '../../fs/file-names.ts'
 import { acquireLock } from '../../fs/lock.ts'
 import { nodeFileSystem } from '../../fs/node-file-system.ts'
+import { sparing } from '../../fs/sparing-file-system.ts'
 import type { StoreOptions } from '../../options.ts'
 import { writeCurrent } from '../../version/current-file.ts'
 import { compareInLevel } from '../../version/level.ts'
@@ -56,7 +57,7 @@ export interface RepairReport {
  */
 export async function repairStore(location: string, options: StoreOptions = {}): Promise<RepairReport> {
   const resolved = resolveOptions(options)
-  const fileSystem = options.fileSystem ?? nodeFileSystem
+  const fileSystem = sparing(options.fileSystem ?? nodeFileSystem)
   try {
     checkContents(recogniseDirectory(fileSystem, location), location)
     const lock = acquireLock(fileSystem, location)
