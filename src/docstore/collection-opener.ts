@@ -19,7 +19,7 @@ import { assertBoolean, isOptions } from './option-checks.ts'
 import type { CollectionOptions, IndexOptions, OpenOptions } from './options.ts'
 import type { Catalog } from './store/catalog.ts'
 import type { CatalogEntry, CollectionTraits } from './store/catalog-records.ts'
-import { checkCollectionName } from './store/collection-name.ts'
+import { checkNewCollectionName } from './store/collection-name.ts'
 import { CollectionStore } from './store/collection-store.ts'
 import type { OpenedStore } from './store/open-store.ts'
 import { ChangeFeed, type ChangeFeeds } from './watch/change-feed.ts'
@@ -196,7 +196,7 @@ export class CollectionOpener {
 
   /** Returns the traits of a collection that is not in the catalog. */
   async #newTraits(name: string): Promise<CollectionTraits> {
-    checkCollectionName(name)
+    checkNewCollectionName(name)
     const options = this.#indexOptions(name)
     await loadHashChoice(options.hash)
     const index = indexKind(options, undefined)

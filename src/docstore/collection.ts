@@ -36,7 +36,7 @@ import { ReadableCollection } from './readable-collection.ts'
 import { checkRename, type RenameOptions } from './rename-collection.ts'
 import type { Filter, MayHaveId, UpdateSpec, WithId, WithoutId } from './request-types.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
-import { checkCollectionName } from './store/collection-name.ts'
+import { checkNewCollectionName } from './store/collection-name.ts'
 import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite, checkBulkWrite } from './write/bulk-write.ts'
 import { checkInsertMany, type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
@@ -291,7 +291,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
    * const orders = await db.collection('orders-new').rename('orders', { dropTarget: true })
    */
   async rename(name: string, options: RenameOptions = {}): Promise<Collection<T>> {
-    checkCollectionName(name)
+    checkNewCollectionName(name)
     checkRename(options)
     await this.#collections.rename({ from: this.collectionName, to: name, ...options })
     return new Collection<T>(this.#collections, name)

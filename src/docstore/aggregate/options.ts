@@ -8,7 +8,7 @@ import type { Known } from '../known-options.ts'
 import { assertOptions } from '../option-checks.ts'
 import { knownReadOptions, type ReadOptions } from '../options.ts'
 import { expressionsOf } from '../read/expressions.ts'
-import { checkCollectionName } from '../store/collection-name.ts'
+import { checkNewCollectionName } from '../store/collection-name.ts'
 
 /** Stages of an aggregation pipeline in MongoDB's language; docs/aggregation.md lists them. */
 export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]
@@ -44,6 +44,6 @@ export function compileAggregation(pipeline: unknown, options: AggregateOptions)
   const expressions = expressionsOf(options, parseCollation(options.collation))
   const compiled = compilePipeline(pipeline, expressions)
   const { write } = compiled
-  if (write !== undefined) withStage(write.place, () => checkCollectionName(write.collection))
+  if (write !== undefined) withStage(write.place, () => checkNewCollectionName(write.collection))
   return { pipeline: compiled, expressions }
 }
