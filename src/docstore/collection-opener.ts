@@ -147,8 +147,15 @@ export class CollectionOpener {
     this.#feeds.dropped(from, to)
   }
 
-  open(name: string, entry: CatalogEntry): Promise<OpenCollection> {
-    return this.#open(name, entry, this.#feeds.of(name), this.#indexOptions(name))
+  async open(name: string, entry: CatalogEntry): Promise<OpenCollection> {
+    const feed = this.#feeds.of(name)
+    feed.hold(true)
+    try {
+      return await this.#open(name, entry, feed, this.#indexOptions(name))
+    } catch (error) {
+      feed.hold(false)
+      throw error
+    }
   }
 
   async #open(name: string, entry: CatalogEntry, feed: ChangeFeed, options: IndexOptions): Promise<OpenCollection> {

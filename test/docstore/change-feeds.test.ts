@@ -9,9 +9,35 @@ import { watchFeed } from '../../src/docstore/watch/change-stream.ts'
 test('a dropped collection leaves no feed, and a new one of the same name gets a new feed', () => {
   const feeds = new ChangeFeeds()
   const feed = feeds.of('passing')
+  feed.hold(true)
+  for (let i = 0; i < 2; i++) watchFeed(feed, [], {})
   assert.is(feeds.of('passing'), feed)
   feeds.dropped('passing')
   assert.is.not(feeds.of('passing'), feed)
+  assert.is(feeds.size, 0)
+})
+
+test('a name is forgotten when its last stream closes, unless the collection is open', async () => {
+  const feeds = new ChangeFeeds()
+  for (let i = 0; i < 100; i++) {
+    const feed = feeds.of(`name ${i}`)
+    const [first, second] = [watchFeed(feed, [], {}), watchFeed(feeds.of(`name ${i}`), [], {})]
+    await first.close()
+    assert.is(feeds.of(`name ${i}`), feed)
+    assert.is(feeds.size, 1)
+    await second.close()
+    assert.is(feeds.size, 0)
+  }
+  const refused = (): void => void watchFeed(feeds.of('name'), [{ $unknown: 1 }], {})
+  assert.throws(refused)
+  assert.is(feeds.size, 0)
+  const open = feeds.of('open')
+  open.hold(true)
+  await watchFeed(open, [], {}).close()
+  assert.is(feeds.of('open'), open)
+  assert.is(feeds.size, 1)
+  open.hold(false)
+  assert.is(feeds.size, 0)
 })
 
 function watchAndForget(feed: ChangeFeed, signal: AbortSignal | undefined): void {
