@@ -32,7 +32,7 @@ import { readFields } from './read-fields.ts'
 const sliceOrdinals = 512
 
 /**
- * Builds an index. If another call is already building it, waits for that call, and builds it only if that fails.
+ * Builds an index, unless it is that of `_id`, which is there. If another call is already building it, waits for that call, and builds it only if that fails.
  * @returns the name of the index
  */
 export async function createIndex(
@@ -42,6 +42,8 @@ export async function createIndex(
   options: CreateIndexOptions
 ): Promise<string> {
   const wanted = checkIndex(spec, options)
+  const { ids } = collection.declared
+  if (ids !== undefined && hasSameFields(ids.definition.fields, wanted.fields)) return ids.definition.name
   for (;;) {
     throwIfAborted(options.signal)
     const { index, added } = await collection.writer.exclusive(() => findOrAdd(collection, catalog, wanted))

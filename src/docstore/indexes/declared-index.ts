@@ -48,6 +48,8 @@ export class DeclaredIndex implements EntrySource {
   failure: PetalError | undefined
   /** Bit i is set if field i of some document leads to or through an array. */
   arrays: number
+  /** Whether `_id` is among the fields: no two documents then have the same key, without a look at the index. */
+  readonly hasId: boolean
   readonly #keysOf: ReturnType<typeof compileDocumentKeys>
   readonly #isPresent: readonly ((document: Document) => boolean)[]
 
@@ -57,6 +59,7 @@ export class DeclaredIndex implements EntrySource {
     this.isReady = state.isReady
     this.arrays = state.arrays
     const paths = definition.fields.map(({ path }) => path)
+    this.hasId = paths.includes('_id')
     this.#keysOf = compileDocumentKeys(paths, (path) => parallelArrays(definition, path))
     this.#isPresent = paths.map((path) => someValue({ text: path, components: path.split('.') }, 'whole', isPresent))
   }

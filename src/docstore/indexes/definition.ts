@@ -108,7 +108,10 @@ const maxExpireAfterSeconds = 2_147_483_647
  */
 export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<IndexDefinition, 'id'> {
   const fields = parseFields(spec)
-  const { unique = false, sparse = false, name = defaultName(fields), background = false } = options
+  const { unique = false, sparse = false, background = false } = options
+  // What lists the indexes of a MongoDB collection gives the index of `_id` its name.
+  const isNameOfIds = options.name === '_id_' && defaultName(fields) === '_id_1'
+  const { name = defaultName(fields) } = isNameOfIds ? {} : options
   if (typeof unique !== 'boolean') throw badOption('unique', 'a boolean', unique)
   if (typeof sparse !== 'boolean') throw badOption('sparse', 'a boolean', sparse)
   if (typeof background !== 'boolean') throw badOption('background', 'a boolean', background)

@@ -134,7 +134,8 @@ export class EntryWrites {
 
   #admit(index: DeclaredIndex, document: Document, replaced: number | undefined): Admitted {
     const { entries, arrays } = index.entriesOf(document)
-    if (index.definition.unique) for (const entry of entries) this.#assertFree(index, entry, replaced)
+    const mayCollide = index.definition.unique && !index.hasId
+    if (mayCollide) for (const entry of entries) this.#assertFree(index, entry, replaced)
     return { index, entries, arrays }
   }
 
