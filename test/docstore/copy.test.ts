@@ -146,4 +146,26 @@ test('invalid and existing targets of a copy are refused', async () => {
   assert.is(readFileSync(file, 'utf8'), 'mine')
 })
 
+test('a batch that cannot be written while the next one is read is an error of the call alone', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown): void => void unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  await using source = await open('any name', { store: 'memory' })
+  // Reading them takes longer than failing to write the first of them.
+  await source.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i, list: Array(300).fill('text') })))
+  for (let successes = 0; successes < 6; successes++) {
+    const failing = new FailingLevel()
+    failing.delay = 0
+    const target = await open(failing)
+    // Batches that create the collection are among them.
+    failing.successes = successes
+    await rejects(copyDatabase(source, target), 'StoreFailure')
+    await sleep(10)
+    failing.successes = Number.POSITIVE_INFINITY
+    await target.close()
+  }
+  process.off('unhandledRejection', note)
+  assert.equal(unhandled, [])
+})
+
 test.run()

@@ -125,14 +125,14 @@ class CollectionCopy {
   /** Yields the number of documents copied so far. */
   async *run(batchDocuments: number, signal: AbortSignal | undefined): AsyncGenerator<number, void> {
     // Creates the collection even if there are no documents.
-    let inFlight: Promise<unknown> = this.#target.insertMany([])
+    let inFlight = awaitedLater(this.#target.insertMany([]))
     let batch: Document[] = []
     const found = this.#source.find({}, { sort: { $natural: 1 }, ...(signal && { signal }) })
     try {
       for await (const document of found) {
         if (batch.push(document) < batchDocuments) continue
         await inFlight
-        inFlight = this.#insert(batch)
+        inFlight = awaitedLater(this.#insert(batch))
         batch = []
         yield this.#documents
       }
@@ -169,6 +169,12 @@ class CollectionCopy {
     this.#documents += batch.length
     await this.#target.insertMany(batch)
   }
+}
+
+/** A write may fail long before the next batch is read and waits for it: until then its error is not unhandled. */
+function awaitedLater(writing: Promise<unknown>): Promise<unknown> {
+  writing.catch(() => undefined)
+  return writing
 }
 
 /** Falls back to the default index on a store without filters, which the embedded index needs. */
