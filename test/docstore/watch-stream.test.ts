@@ -1,4 +1,5 @@
 /** A change stream and its one consumer: waiting, falling behind, ending, and its options. */
+import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
@@ -348,5 +349,15 @@ async function assertThrows(call: () => Promise<unknown>, message: RegExp): Prom
   }
   assert.match(caught instanceof Error ? caught.message : String(caught), message)
 }
+
+test('a stream that has failed no longer listens to its signal', async () => {
+  await using db = await memory()
+  const { signal } = new AbortController()
+  const failing = db.watch([], { signal, maxBufferedBytes: 1 })
+  await db.insertMany([{ _id: 1 }, { _id: 2 }])
+  assert.is(getEventListeners(signal, 'abort').length, 1)
+  await rejects(failing.next(), 'ChangeStreamHistoryLost')
+  assert.is(getEventListeners(signal, 'abort').length, 0)
+})
 
 test.run()

@@ -146,12 +146,19 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     const found = this.#found
     this.#found = undefined
     if (found !== undefined) return found
+    try {
+      return this.#nextShaped()
+    } finally {
+      if (!this.#buffer.isOpen && this.#buffer.isEmpty) this.#forget?.()
+    }
+  }
+
+  #nextShaped(): E | undefined {
     const { settings } = this.#buffer
     for (let change = this.#buffer.take(); change !== undefined; change = this.#buffer.take()) {
       const event = this.#shaped(eventOf(change, settings.collection, settings))
       if (event !== undefined) return event as E
     }
-    if (!this.#buffer.isOpen) this.#forget?.()
     return undefined
   }
 
