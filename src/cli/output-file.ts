@@ -5,9 +5,10 @@
  * 1. A regular or new file gets its content by a rename, so it is never seen incomplete.
  * 2. Anything else, such as a device or a named pipe, is written in place, because a rename would replace it by a file.
  * 3. A symbolic link remains one; its target is written.
+ * 4. A file that is replaced keeps its permissions: the new one never has more.
  */
 import { createWriteStream } from 'node:fs'
-import { realpath, rename, rm, stat } from 'node:fs/promises'
+import { chmod, realpath, rename, rm, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -26,7 +27,9 @@ export async function writeFile<T>(path: string, write: (writer: LineWriter) => 
     if (!target.isReplaceable) return await fill(path, target.path, 'w', write)
     const partial = `${target.path}.${process.pid}.partial`
     try {
-      const result = await fill(path, partial, 'wx', write)
+      const result = await fill(path, partial, 'wx', write, target.mode)
+      // The process's mask may have taken some from it.
+      if (target.mode !== undefined) await chmod(partial, target.mode)
       await rename(partial, target.path)
       return result
     } catch (error) {
@@ -42,6 +45,8 @@ interface Target {
   /** With symbolic links resolved. */
   readonly path: string
   readonly isReplaceable: boolean
+  /** Permissions of the file that is there; undefined if there is none. */
+  readonly mode?: number
 }
 
 async function targetOf(path: string): Promise<Target> {
@@ -50,7 +55,7 @@ async function targetOf(path: string): Promise<Target> {
     const entry = await stat(resolved)
     // Otherwise a directory would only fail at the rename, after all the work.
     if (entry.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
-    return { path: resolved, isReplaceable: entry.isFile() }
+    return { path: resolved, isReplaceable: entry.isFile(), mode: entry.mode & 0o777 }
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOENT') return { path, isReplaceable: true }
     throw error
@@ -62,10 +67,11 @@ async function fill<T>(
   name: string,
   path: string,
   flags: 'w' | 'wx',
-  write: (writer: LineWriter) => Promise<T>
+  write: (writer: LineWriter) => Promise<T>,
+  mode = 0o666
 ): Promise<T> {
   // A device or a pipe cannot be flushed to disk.
-  const file = createWriteStream(path, { flags, flush: flags === 'wx' })
+  const file = createWriteStream(path, { flags, mode, flush: flags === 'wx' })
   const gzip = name.endsWith('.gz') ? createGzip() : undefined
   const target: Writable = gzip ?? file
   const closed = gzip === undefined ? finished(file) : pipeline(gzip, file)

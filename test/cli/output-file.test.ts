@@ -1,6 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
@@ -80,6 +89,15 @@ test('a directory and a path in a missing folder are refused, and no file is cre
       assert.instance(error, FileError)
     }
     assert.equal(readdirSync(path('.')), ['folder'])
+  }))
+
+test('a file that is replaced keeps its permissions', () =>
+  inTemporaryDirectory(async (path) => {
+    writeFileSync(path('out'), 'old')
+    chmodSync(path('out'), 0o600)
+    await writeFile(path('out'), writeTwoLines)
+    assert.is(readFileSync(path('out'), 'utf8'), 'one\ntwo\n')
+    assert.is(statSync(path('out')).mode & 0o777, 0o600)
   }))
 
 test.run()
