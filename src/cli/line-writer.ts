@@ -31,6 +31,8 @@ export class LineWriter {
   #pending = ''
   #timer: NodeJS.Timeout | undefined
   #error: unknown
+  /** The piece on its way. */
+  #writing: Promise<void> | undefined
 
   /** @param name for messages */
   constructor(stream: Writable, name: string) {
@@ -60,8 +62,12 @@ export class LineWriter {
     const piece = this.#pending
     this.#pending = ''
     if (this.#error !== undefined) throw this.#failure(this.#error)
-    if (piece === '') return
-    await new Promise<void>((resolve, reject) => {
+    if (piece !== '') this.#writing = this.#send(piece)
+    await this.#writing
+  }
+
+  #send(piece: string): Promise<void> {
+    return new Promise((resolve, reject) => {
       this.#stream.write(piece, (error) => (error ? reject(this.#failure(error)) : resolve()))
     })
   }

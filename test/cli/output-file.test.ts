@@ -11,7 +11,7 @@ import {
   writeFileSync
 } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -99,5 +99,22 @@ test('a file that is replaced keeps its permissions', () =>
     assert.is(readFileSync(path('out'), 'utf8'), 'one\ntwo\n')
     assert.is(statSync(path('out')).mode & 0o777, 0o600)
   }))
+
+test('flush() waits for lines that were on their way already, and fails if they do', async () => {
+  const taken: (() => void)[] = []
+  const stream = new Writable({
+    write: (_chunk, _encoding, done) => void taken.push(() => done(new Error('no space left on device')))
+  })
+  const writer = new LineWriter(stream, 'a stream')
+  await writer.write('one')
+  while (taken.length === 0) await setTimeout(10)
+  const flushed = writer.flush().then(
+    () => 'flushed',
+    (error: Error) => error
+  )
+  assert.is(await Promise.race([flushed, setTimeout(20, 'waiting')]), 'waiting')
+  taken[0]?.()
+  assert.instance(await flushed, FileError)
+})
 
 test.run()
