@@ -54,7 +54,6 @@ export type { FindCursor } from './docstore/read/cursor.ts'
 export type { Explanation, PlanStage } from './docstore/read/explain.ts'
 export type { PathSummary } from './docstore/read/path-counts.ts'
 export type { RenameOptions } from './docstore/rename-collection.ts'
-export type { Filter, MayHaveId, UpdateSpec, WithId, WithoutId } from './docstore/request-types.ts'
 export type {
   BulkWriteResult,
   DeleteResult,
@@ -62,6 +61,10 @@ export type {
   InsertOneResult,
   UpdateResult
 } from './docstore/results.ts'
+export type { DistinctValue, IdOf, MayHaveId, WithId, WithoutId } from './docstore/types/documents.ts'
+export type { FieldOf } from './docstore/types/fields.ts'
+export type { Condition, Filter, FilterArgument } from './docstore/types/filter.ts'
+export type { UpdateSpec } from './docstore/types/update.ts'
 export type {
   ChangeEvent,
   DeleteEvent,

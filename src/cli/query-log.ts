@@ -3,7 +3,7 @@
  * optionally a `count` of how often it was run, and any other fields.
  */
 import { FindExpressions } from '../docstore/read/expressions.ts'
-import type { Filter } from '../docstore/request-types.ts'
+import type { Filter } from '../docstore/types/filter.ts'
 import { type ErrorName, PetalError } from '../model/errors.ts'
 import { parseJson } from '../model/extended-json.ts'
 import { type Document, isPlainObject } from '../model/types.ts'

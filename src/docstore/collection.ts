@@ -34,9 +34,11 @@ import type {
 } from './options.ts'
 import { ReadableCollection } from './readable-collection.ts'
 import { checkRename, type RenameOptions } from './rename-collection.ts'
-import type { Filter, MayHaveId, UpdateSpec, WithId, WithoutId } from './request-types.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import { checkNewCollectionName } from './store/collection-name.ts'
+import type { IdOf, MayHaveId, WithId, WithoutId } from './types/documents.ts'
+import type { FilterArgument } from './types/filter.ts'
+import type { UpdateSpec } from './types/update.ts'
 import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite, checkBulkWrite } from './write/bulk-write.ts'
 import { checkInsertMany, type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
@@ -57,7 +59,7 @@ import {
  * await tweets.insertOne({ lang: 'en', text: 'hello' })
  * await tweets.find({ lang: 'en' }).toArray()
  */
-export class Collection<T extends object = Document> extends ReadableCollection<T> {
+export class Collection<out T extends object = Document> extends ReadableCollection<T> {
   /** The collection's index over all pairs. */
   readonly index: CollectionIndex
   readonly #collections: Collections
@@ -73,11 +75,12 @@ export class Collection<T extends object = Document> extends ReadableCollection<
    * Inserts one document, generating an `_id` if it has none. @throws PetalError DuplicateKey, BadValue,
    * DocumentTooLarge
    */
-  async insertOne(document: MayHaveId<T>, options: NoOptions = {}): Promise<InsertOneResult> {
+  async insertOne(document: MayHaveId<T>, options: NoOptions = {}): Promise<InsertOneResult<T>> {
     assertOptions('insertOne', options, {})
     const given: unknown = document
     assertDocument(given)
-    return { acknowledged: true, insertedId: await this.#write(({ writer }) => writer.insertOne(given)) }
+    const insertedId = await this.#write(({ writer }) => writer.insertOne(given))
+    return { acknowledged: true, insertedId: insertedId as IdOf<T> }
   }
 
   /**
@@ -92,10 +95,12 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   async insertMany(
     documents: Iterable<MayHaveId<T>> | AsyncIterable<MayHaveId<T>>,
     options: InsertManyOptions = {}
-  ): Promise<InsertManyResult> {
+  ): Promise<InsertManyResult<T>> {
     checkInsertMany(options)
     const { closing } = this.#collections
-    return this.#write((collection) => insertMany(collection, documents as DocumentSource, options, closing))
+    const source = documents as DocumentSource
+    const inserted = await this.#write((collection) => insertMany(collection, source, options, closing))
+    return inserted as InsertManyResult<T>
   }
 
   /**
@@ -130,31 +135,31 @@ export class Collection<T extends object = Document> extends ReadableCollection<
    * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
    * await db.updateOne({ _id: 7 }, [{ $set: { total: { $add: ['$views', '$edits'] } } }, { $unset: 'edits' }])
    */
-  updateOne(filter: Filter<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult> {
+  updateOne(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult<T>> {
     return this.#updateUpTo('updateOne', 1, filter, () => compileSpec(spec, filter, options), options)
   }
 
   /** Updates every document that matches when the update starts, each once. @throws as updateOne() */
-  updateMany(filter: Filter<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult> {
+  updateMany(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult<T>> {
     return this.#updateUpTo('updateMany', 0, filter, () => compileSpec(spec, filter, options), options)
   }
 
   /** Replaces the first match, keeping its `_id`. @throws as updateOne() */
   replaceOne(
-    filter: Filter<T>,
+    filter: FilterArgument<T>,
     replacement: T | WithoutId<T>,
     options: Omit<UpdateOptions, 'arrayFilters'> = {}
-  ): Promise<UpdateResult> {
+  ): Promise<UpdateResult<T>> {
     return this.#updateUpTo('replaceOne', 1, filter, () => compileReplace(replacement, options), options)
   }
 
   /** Deletes the first match. @throws PetalError BadValue for a missing filter; AbortedError */
-  deleteOne(filter: Filter<T>, options: ReadOptions = {}): Promise<DeleteResult> {
+  deleteOne(filter: FilterArgument<T>, options: ReadOptions = {}): Promise<DeleteResult> {
     return this.#deleteUpTo('deleteOne', 1, filter, options)
   }
 
   /** Deletes every match; `{}` matches all documents. @throws as deleteOne() */
-  deleteMany(filter: Filter<T>, options: ReadOptions = {}): Promise<DeleteResult> {
+  deleteMany(filter: FilterArgument<T>, options: ReadOptions = {}): Promise<DeleteResult> {
     return this.#deleteUpTo('deleteMany', 0, filter, options)
   }
 
@@ -168,11 +173,12 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   async bulkWrite(
     operations: readonly BulkWriteOperation<T>[],
     options: BulkWriteOptions = {}
-  ): Promise<BulkWriteResult> {
+  ): Promise<BulkWriteResult<T>> {
     const control = checkBulkWrite(operations, options)
     // The list is copied, because the caller may change it while operations run.
     const list = [...operations] as readonly BulkWriteOperation[]
-    return this.#write((collection) => bulkWrite(collection, list, options, control))
+    const written = await this.#write((collection) => bulkWrite(collection, list, options, control))
+    return written as BulkWriteResult<T>
   }
 
   /**
@@ -181,7 +187,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
    * @throws as updateOne()
    */
   findOneAndUpdate(
-    filter: Filter<T>,
+    filter: FilterArgument<T>,
     spec: UpdateSpec<T>,
     options: FindOneAndUpdateOptions = {}
   ): Promise<WithId<T> | null> {
@@ -191,7 +197,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
 
   /** Like findOneAndUpdate(), but replaces the whole document. @throws as updateOne() */
   findOneAndReplace(
-    filter: Filter<T>,
+    filter: FilterArgument<T>,
     replacement: T | WithoutId<T>,
     options: Omit<FindOneAndUpdateOptions, 'arrayFilters'> = {}
   ): Promise<WithId<T> | null> {
@@ -199,7 +205,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   }
 
   /** Deletes the first match. @returns the deleted document; null if none matched @throws as deleteOne() */
-  async findOneAndDelete(filter: Filter<T>, options: FindOneAndDeleteOptions = {}): Promise<WithId<T> | null> {
+  async findOneAndDelete(filter: FilterArgument<T>, options: FindOneAndDeleteOptions = {}): Promise<WithId<T> | null> {
     const request = findOneAndDeleteRequest('findOneAndDelete', filter, options)
     const { returned } = await this.#write((collection) => remove(collection, request))
     return (returned as WithId<T> | undefined) ?? null
@@ -308,10 +314,10 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   async #updateUpTo(
     call: string,
     limit: number,
-    filter: Filter<T>,
+    filter: FilterArgument<T>,
     compile: Compile,
     options: UpdateOptions
-  ): Promise<UpdateResult> {
+  ): Promise<UpdateResult<T>> {
     const request = updateRequest(call, limit, filter, compile, options)
     const updated = await this.#write((collection) => update(collection, request))
     return {
@@ -319,11 +325,16 @@ export class Collection<T extends object = Document> extends ReadableCollection<
       matchedCount: updated.matched,
       modifiedCount: updated.modified,
       upsertedCount: updated.hasUpserted ? 1 : 0,
-      upsertedId: updated.upsertedId
+      upsertedId: updated.upsertedId as IdOf<T> | null
     }
   }
 
-  async #deleteUpTo(call: string, limit: number, filter: Filter<T>, options: ReadOptions): Promise<DeleteResult> {
+  async #deleteUpTo(
+    call: string,
+    limit: number,
+    filter: FilterArgument<T>,
+    options: ReadOptions
+  ): Promise<DeleteResult> {
     const request = deleteRequest(call, limit, filter, options)
     const { deleted } = await this.#write((collection) => remove(collection, request))
     return { acknowledged: true, deletedCount: deleted }
@@ -331,7 +342,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
 
   async #findOneAndChange(
     call: string,
-    filter: Filter<T>,
+    filter: FilterArgument<T>,
     compile: Compile,
     options: FindOneAndUpdateOptions
   ): Promise<WithId<T> | null> {

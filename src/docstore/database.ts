@@ -60,7 +60,7 @@ export interface DatabaseStats {
  * await db.insertOne({ text: 'into the default collection' })
  * await db.collection('people').insertOne({ name: 'Ada' })
  */
-export class Database<T extends object = Document> extends Collection<T> implements AsyncDisposable {
+export class Database<out T extends object = Document> extends Collection<T> implements AsyncDisposable {
   readonly #collections: Collections
 
   /** Not to be called directly: use open(). */

@@ -1,6 +1,7 @@
 /** Errors that only the document store raises, one factory per situation. */
 import { type ErrorName, PetalError } from '../model/errors.ts'
 import { stringifyRelaxed } from '../model/extended-json.ts'
+import type { IdOf } from './types/documents.ts'
 
 /** One rejected write of insertMany() or bulkWrite(). */
 export interface WriteError {
@@ -13,16 +14,16 @@ export interface WriteError {
 }
 
 /** What a bulk write accomplished apart from its errors. */
-export interface BulkWriteCounts {
+export interface BulkWriteCounts<T extends object = object> {
   readonly insertedCount: number
   readonly matchedCount: number
   readonly modifiedCount: number
   readonly deletedCount: number
   readonly upsertedCount: number
   /** `_id`s of the inserted documents, by position in the caller's list. */
-  readonly insertedIds: Readonly<Record<number, unknown>>
+  readonly insertedIds: Readonly<Record<number, IdOf<T>>>
   /** `_id`s of the upserted documents, by position in the caller's list. */
-  readonly upsertedIds: Readonly<Record<number, unknown>>
+  readonly upsertedIds: Readonly<Record<number, IdOf<T>>>
 }
 
 /**

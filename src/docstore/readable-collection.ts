@@ -26,13 +26,18 @@ import { compileFind, FindRun, resultWithoutCollection } from './read/find.ts'
 import type { PathSummary } from './read/path-counts.ts'
 import { summarisePaths } from './read/paths.ts'
 import type { Readable } from './read/sliced-cursor.ts'
-import type { Filter, WithId } from './request-types.ts'
+import type { DistinctValue, WithId } from './types/documents.ts'
+import type { FieldOf } from './types/fields.ts'
+import type { Filter, FilterArgument } from './types/filter.ts'
 import type { ChangeEvent } from './watch/change-event.ts'
 import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
 import type { ChangeStreamOptions } from './watch/watch-options.ts'
 
-/** The read half of a Collection. */
-export abstract class ReadableCollection<T extends object = Document> {
+/**
+ * The read half of a Collection. `out`: a collection of documents of a narrower type can be passed for one of a wider type.
+ * The compiler checks that, but does not infer it from filters that depend on the type.
+ */
+export abstract class ReadableCollection<out T extends object = Document> {
   readonly collectionName: string
   readonly #collections: Collections
   readonly #readable: Readable
@@ -51,7 +56,7 @@ export abstract class ReadableCollection<T extends object = Document> {
    * @example
    * for await (const { text } of db.find({ lang: 'en', 'user.verified': true }, { limit: 10 })) console.log(text)
    */
-  find(filter: Filter<T> = {}, options: FindOptions = {}): FindCursor<WithId<T>> {
+  find(filter: FilterArgument<T> = {}, options: FindOptions = {}): FindCursor<WithId<T>> {
     const readable: Readable = () => {
       assertOptions('find', options, knownFindOptions)
       return this.#readable()
@@ -60,7 +65,7 @@ export abstract class ReadableCollection<T extends object = Document> {
   }
 
   /** Returns the first match, or null if there is none. */
-  async findOne(filter: Filter<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
+  async findOne(filter: FilterArgument<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
     assertOptions('findOne', options, knownFindOptions)
     const oneOf = { ...options, limit: 1 }
     const find = compileFind(filter, oneOf)
@@ -102,7 +107,7 @@ export abstract class ReadableCollection<T extends object = Document> {
    * Counts the matches. Those that the index proves are counted without being read.
    * @throws as find()
    */
-  async countDocuments(filter: Filter<T> = {}, options: CountOptions = {}): Promise<number> {
+  async countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
     assertOptions('countDocuments', options, knownCountOptions)
     return deliver(await countDocuments(this.#readable, filter, options))
   }
@@ -120,7 +125,13 @@ export abstract class ReadableCollection<T extends object = Document> {
    * @example
    * await db.distinct('lang', { 'user.verified': true }) // ['de', 'en', 'es']
    */
-  async distinct(path: string, filter: Filter<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
+  async distinct<Field extends FieldOf<WithId<T>>>(
+    path: Field,
+    filter?: FilterArgument<T>,
+    options?: ReadOptions
+  ): Promise<DistinctValue<T, Field>[]>
+  async distinct(path: string, filter?: FilterArgument<T>, options?: ReadOptions): Promise<unknown[]>
+  async distinct(path: string, filter: FilterArgument<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
     assertOptions('distinct', options, knownReadOptions)
     return deliver(await findDistinct(this.#readable, path, filter, options))
   }
@@ -133,7 +144,7 @@ export abstract class ReadableCollection<T extends object = Document> {
    * @example
    * for (const { path, documents, types, example } of await db.paths({ lang: 'en' })) console.log(path, documents, types, example)
    */
-  async paths(filter: Filter<T> = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
+  async paths(filter: FilterArgument<T> = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
     assertOptions('paths', options, knownReadOptions)
     return deliver(await summarisePaths(this.#readable, filter, options))
   }

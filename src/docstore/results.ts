@@ -1,22 +1,23 @@
-/** Results of writes, in the shapes of MongoDB's driver. */
+/** Results of writes, in the shapes of MongoDB's driver. An `_id` is unknown where the document type declares none. */
 import type { BulkWriteCounts } from './errors.ts'
+import type { IdOf } from './types/documents.ts'
 
 /** Result of insertOne(). */
-export interface InsertOneResult {
+export interface InsertOneResult<T extends object = object> {
   readonly acknowledged: true
-  readonly insertedId: unknown
+  readonly insertedId: IdOf<T>
 }
 
 /** Result of insertMany(). */
-export interface InsertManyResult {
+export interface InsertManyResult<T extends object = object> {
   readonly acknowledged: true
   readonly insertedCount: number
   /** `_id` by position in the input. */
-  readonly insertedIds: Readonly<Record<number, unknown>>
+  readonly insertedIds: Readonly<Record<number, IdOf<T>>>
 }
 
 /** Result of updateOne(), updateMany() and replaceOne(). */
-export interface UpdateResult {
+export interface UpdateResult<T extends object = object> {
   readonly acknowledged: true
   /** Documents that matched the filter; 0 for an upsert that inserted. */
   readonly matchedCount: number
@@ -25,7 +26,7 @@ export interface UpdateResult {
   /** 1 if a document was inserted by an upsert, otherwise 0. */
   readonly upsertedCount: number
   /** `_id` of the document inserted by an upsert, otherwise null. */
-  readonly upsertedId: unknown
+  readonly upsertedId: IdOf<T> | null
 }
 
 /** Result of deleteOne() and deleteMany(). */
@@ -35,6 +36,6 @@ export interface DeleteResult {
 }
 
 /** Result of bulkWrite(). */
-export interface BulkWriteResult extends BulkWriteCounts {
+export interface BulkWriteResult<T extends object = object> extends BulkWriteCounts<T> {
   readonly acknowledged: true
 }

@@ -102,7 +102,7 @@ test('a sort is type-checked: paths with their directions, in every form', async
   for (const call of wrong) await rejects(call(), 'BadValue')
 })
 
-test('filters and updates know the fields of a collection, and take any other path as well', async () => {
+test('filters and updates know the fields of a collection, and take any dotted path as well', async () => {
   await using db = await open<Reading>('typed', { store: 'memory' })
   await db.insertMany([
     { _id: 1, sensor: 'a', value: 3 },

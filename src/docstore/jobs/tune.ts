@@ -10,7 +10,7 @@ import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean } from '../option-checks.ts'
 import { Control } from '../read/control.ts'
 import { FindExpressions } from '../read/expressions.ts'
-import type { Filter } from '../request-types.ts'
+import type { Filter } from '../types/filter.ts'
 
 /** Options of tune(): the goal, a false positive rate or a size budget, and the queries to tune for. */
 export interface TuneOptions {

@@ -1,7 +1,7 @@
 /** Change events, in the shapes of MongoDB's driver. */
 import type { Timestamp } from 'bson'
 import type { Document } from '../../model/types.ts'
-import type { WithId } from '../request-types.ts'
+import type { IdOf, WithId } from '../types/documents.ts'
 import type { UpdateDescription } from './update-description.ts'
 
 /** Identifies an event among all events of the process. Streams cannot be resumed from it. */
@@ -19,7 +19,7 @@ interface EventBase {
 
 interface DocumentEvent<T extends object> extends EventBase {
   ns: { coll: string }
-  documentKey: { _id: WithId<T>['_id'] }
+  documentKey: { _id: IdOf<T> }
 }
 
 /** A document was inserted. */

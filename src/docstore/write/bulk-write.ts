@@ -10,8 +10,10 @@ import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean, assertOptions } from '../option-checks.ts'
 import type { ReadOptions } from '../options.ts'
 import { Control } from '../read/control.ts'
-import type { Filter, MayHaveId, UpdateSpec, WithoutId } from '../request-types.ts'
 import type { BulkWriteResult } from '../results.ts'
+import type { MayHaveId, WithoutId } from '../types/documents.ts'
+import type { FilterArgument } from '../types/filter.ts'
+import type { UpdateSpec } from '../types/update.ts'
 import { remove, update } from './mutate.ts'
 import {
   type Compile,
@@ -24,7 +26,7 @@ import {
 } from './mutation-request.ts'
 
 interface UpdateModel<T extends object> {
-  readonly filter: Filter<T>
+  readonly filter: FilterArgument<T>
   readonly update: UpdateSpec<T>
   readonly upsert?: boolean
   readonly arrayFilters?: readonly Document[]
@@ -33,7 +35,7 @@ interface UpdateModel<T extends object> {
 }
 
 interface ReplaceModel<T extends object> {
-  readonly filter: Filter<T>
+  readonly filter: FilterArgument<T>
   readonly replacement: T | WithoutId<T>
   readonly upsert?: boolean
   readonly collation?: Collation
@@ -41,7 +43,7 @@ interface ReplaceModel<T extends object> {
 }
 
 interface DeleteModel<T extends object> {
-  readonly filter: Filter<T>
+  readonly filter: FilterArgument<T>
   readonly collation?: Collation
   readonly hint?: NonNullable<ReadOptions['hint']>
 }

@@ -1,0 +1,19 @@
+/** Types of documents as they are given and returned. */
+import type { ValueOf } from './fields.ts'
+
+/** The type of the `_id`s of stored documents: unknown, if the document type declares none. */
+export type IdOf<T extends object> = T extends { _id?: infer Id } ? Exclude<Id, undefined> : unknown
+
+/** A stored document: it has an `_id` whether or not its type declares one. */
+export type WithId<T extends object> = T & { _id: IdOf<T> }
+
+/** A document without its `_id`; of a union of types, each of them without it. */
+export type WithoutId<T extends object> = T extends unknown ? Omit<T, '_id'> : never
+
+/** A document as passed by the caller: it may have an `_id` even if its type declares none. */
+export type MayHaveId<T extends object> = T | (T & { _id?: unknown })
+
+/** What distinct() finds at a field: the elements of arrays separately. */
+export type DistinctValue<T extends object, Field extends string> = ElementOrValue<ValueOf<WithId<T>, Field>>
+
+type ElementOrValue<V> = V extends readonly (infer Element)[] ? Element : V
