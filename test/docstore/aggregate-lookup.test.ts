@@ -103,7 +103,8 @@ test('documents joined to many others are passed on before the whole batch is jo
     ]
     const [document] = await db.aggregate(pipeline).toArray()
     assert.is((document as { readonly found: readonly unknown[] }).found.length, 3000)
-    assert.is(passed, 2)
+    // Two, or one if a turn of the event loop ended in between.
+    assert.ok(passed === 1 || passed === 2, `${passed} documents`)
   }
 })
 
