@@ -37,14 +37,16 @@ const insertOne: Fill = async (db, acknowledged) => {
   }
 }
 
-const updateOne: Fill = async (db, acknowledged) => {
-  const documents = Array.from({ length: stored }, (_, i) => documentOf(i))
-  await db.insertMany(documents)
-  for (const document of documents) note(acknowledged, document)
-  for (let i = 0; ; i++) {
-    const next = documentOf(i % stored)
-    await db.updateOne({ _id: next._id }, { $set: { text: next.text } })
-    note(acknowledged, next)
+function updateOne(count: number): Fill {
+  return async (db, acknowledged) => {
+    const documents = Array.from({ length: count }, (_, i) => documentOf(i))
+    await db.insertMany(documents)
+    for (const document of documents) note(acknowledged, document)
+    for (let i = 0; ; i++) {
+      const next = documentOf(i % count)
+      await db.updateOne({ _id: next._id }, { $set: { text: next.text } })
+      note(acknowledged, next)
+    }
   }
 }
 
@@ -133,8 +135,9 @@ function claim(title: string, size: string, fill: Fill, options: OpenOptions): v
 
 claim('single inserts that fill the disk lose nothing that was acknowledged', '4m', insertOne, {})
 claim('synced inserts that fill the disk with tables lose nothing', '4m', insertOne, { ...smallStore, sync: true })
-claim('updates that fill the disk leave each document as it was acknowledged last', '4m', updateOne, {})
-claim('updates whose merges find no room lose nothing', '4m', updateOne, smallStore)
+claim('updates that fill the disk leave each document as it was acknowledged last', '4m', updateOne(stored), {})
+// Half of the disk: there is no room for all of it twice.
+claim('updates whose merges find no room lose nothing', '4m', updateOne(4000), smallStore)
 claim('insertMany() that fills the disk loses no completed call', '4m', insertMany, smallStore)
 claim('an import that fills the disk keeps every line it has reported', '16m', importLines(0), {})
 claim('an import with threads that fills the disk keeps every line it has reported', '16m', importLines(2), smallStore)
