@@ -12,6 +12,16 @@ export class SlowLevel extends MemoryLevel {
   }
 }
 
+/** Its batches wait for a gate. */
+export class GatedLevel extends MemoryLevel {
+  gate: Promise<void> | undefined
+
+  async _batch(operations: unknown, options: unknown): Promise<void> {
+    await this.gate
+    await (MemoryLevel.prototype as unknown as Batching)._batch.call(this, operations, options)
+  }
+}
+
 /** Has no synchronous reads. */
 export class AsyncLevel extends MemoryLevel {
   constructor() {

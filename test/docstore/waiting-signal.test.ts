@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
-import { SlowLevel } from './odd-stores.ts'
+import { GatedLevel, SlowLevel } from './odd-stores.ts'
 
 interface Signalled {
   readonly signal: AbortSignal
@@ -28,15 +28,20 @@ const calls: readonly (readonly [name: string, call: (db: Database, options: Sig
 
 for (const [name, call] of calls) {
   test(`a call that waits ends with its signal: ${name}`, async () => {
-    await using db = await open(new SlowLevel())
+    const store = new GatedLevel()
+    await using db = await open(store)
     await db.insertMany([
       { _id: 1, n: 0 },
       { _id: 2, n: 0 }
     ])
     const settled: string[] = []
     const note = (what: string) => () => settled.push(what)
+    let commit = (): void => {}
+    store.gate = new Promise((resolve) => {
+      commit = resolve
+    })
     const before = db.updateOne({ _id: 2 }, { $set: { before: 1 } }).then(note('before'))
-    // Its commit takes some milliseconds.
+    // Its commit takes until the others are refused.
     await nextTurn()
     const caller = new AbortController()
     const waiting = Array.from({ length: 20 }, () => call(db, { signal: caller.signal }))
@@ -48,7 +53,9 @@ for (const [name, call] of calls) {
     )
     assert.is(getEventListeners(caller.signal, 'abort').length, 1)
     caller.abort()
-    await Promise.all([...refusals, before])
+    await Promise.all(refusals)
+    commit()
+    await before
     assert.equal(settled, [...waiting.map(() => 'Aborted'), 'before'])
     await db.insertOne({ _id: 4 })
     assert.equal(await db.find().toArray(), [{ _id: 1, n: 0 }, { _id: 2, n: 0, before: 1 }, { _id: 4 }])

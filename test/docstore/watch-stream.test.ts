@@ -130,8 +130,15 @@ test('a consumer that keeps up can take any amount, even documents beyond the bu
       if (++seen === 82) return
     }
   })()
+  const keptUp = async (events: number): Promise<void> => {
+    while (seen < events) await Promise.race([consuming, new Promise((resolve) => setImmediate(resolve))])
+  }
   await db.insertMany([{ _id: 'huge', text: 'x'.repeat(2_000_000) }])
-  for (let i = 0; i < 40; i++) await db.insertOne({ _id: i, text: 'x'.repeat(100_000) })
+  await keptUp(1)
+  for (let i = 0; i < 40; i++) {
+    await db.insertOne({ _id: i, text: 'x'.repeat(100_000) })
+    await keptUp(i + 2)
+  }
   // One batch of several megabytes.
   await db.deleteMany({})
   await consuming

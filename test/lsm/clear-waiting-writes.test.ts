@@ -21,7 +21,8 @@ class SlowDisk extends MemoryFileSystem {
   }
 }
 
-test('after a power failure, a key written during clear() is new, gone or not yet cleared, never an older version', async () => {
+/** Loses the power while a range is cleared and one of its keys written; returns the number of states it may leave. */
+async function statesLeft(): Promise<number> {
   const disk = new SlowDisk()
   const options = { autoCompaction: false, writeBufferSize: 1000 }
   const db = new LsmLevel('/db', { ...options, fileSystem: disk })
@@ -63,7 +64,14 @@ test('after a power failure, a key written during clear() is new, gone or not ye
       await left.close()
     }
   }
-  assert.ok(states > 5, `${states} states`)
+  return states
+}
+
+test('after a power failure, a key written during clear() is new, gone or not yet cleared, never an older version', async () => {
+  // The more of the writes are under way when the power goes, the more states there are.
+  let most = 0
+  for (let round = 0; round < 50 && most <= 5; round++) most = Math.max(most, await statesLeft())
+  assert.ok(most > 5, `${most} states`)
 })
 
 test.run()

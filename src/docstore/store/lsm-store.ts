@@ -1,8 +1,8 @@
 /**
  * The LSM store as configured for a database.
  *
- * Invariant: each of a collection's areas (layout.ts) is a partition, so that once they are large documents, which arrive
- * in key order, are moved down the levels and never merged with ids, which do not.
+ * Invariant: each of a collection's areas (layout.ts) is a partition. So documents, which arrive in key order, are moved
+ * down the levels once they are many, and never merged with ids, which do not.
  */
 import type { StoreOptions } from '../../lsm/options.ts'
 import type { LsmTuning, OpenOptions } from '../options.ts'
@@ -13,7 +13,7 @@ const mib = 1024 * 1024
 /** `!1.docs!` */
 const partitionDepth = 1
 
-/** Half a table. So a thousand small collections have a few dozen tables instead of thousands. */
+/** Smaller areas share tables: so a thousand small collections have a few dozen instead of thousands. */
 const minPartitionSize = mib
 
 /**

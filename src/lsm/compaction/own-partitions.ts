@@ -33,7 +33,7 @@ export function partitionRules(
     bytes.set(name, (bytes.get(name) ?? 0) + more)
   }
   for (const table of tables) {
-    if (isWithinPartition(table, partitionDepth)) add(partitionOfTable(table, partitionDepth), rawBytesOf(table))
+    if (isWithinPartition(table, partitionDepth)) add(partitionOfTable(table, partitionDepth), table.rawBytes)
   }
   for (const memtable of memtables) {
     memtable.sample(sampledEntries, (key, entryBytes) => add(partitionName(key, partitionDepth), entryBytes))
@@ -41,9 +41,4 @@ export function partitionRules(
   const own = new Set<string>()
   for (const [name, sum] of bytes) if (sum >= minPartitionSize) own.add(name)
   return { ...rules, own }
-}
-
-/** Tables of older versions do not say. */
-function rawBytesOf({ bytes, rawBytes }: TableMeta): number {
-  return Math.max(bytes, rawBytes)
 }

@@ -29,7 +29,7 @@ export interface PartitionStats extends Readonly<WaitCounts> {
   /**
    * The leading groups of the partition's keys, for example `!docs!`. Keys with fewer than partitionDepth groups are
    * in partitions of their own, whose names end in a space, a bang or a quote: they sort before, among or after those
-   * with more.
+   * with more. A table that small partitions share counts for the first of them.
    */
   readonly name: string
   /** Sorted runs in level 0. */
