@@ -113,10 +113,10 @@ export class Ingest {
   /** Whether tables of the store have tombstones in the spans of these. @param unknown receives tables to be loaded */
   #hasTombstonesIn(spans: readonly TableMeta[], unknown: Set<TableMeta>): boolean {
     const { version, options } = this.#engine
-    for (const { smallest, largest } of spans) {
+    for (const span of spans) {
       for (let level = 0; level < levelCount; level++) {
-        for (const table of version.overlapping(level, smallest, largest)) {
-          const may = mayHaveTombstonesIn(table, { smallest, largest }, options.partitionDepth)
+        for (const table of version.overlapping(level, span.smallest, span.largest)) {
+          const may = mayHaveTombstonesIn(table, span, options.partitionDepth)
           if (may === true) return true
           if (may === undefined) unknown.add(table)
         }

@@ -2,8 +2,7 @@
  * Where the tombstones of a table are, if it is shared by several partitions: then those of one must not count for the
  * others. Such tables hold small partitions, see compaction/own-partitions.ts.
  */
-
-import { overlaps } from '../compaction/key-span.ts'
+import { type KeySpan, overlaps } from '../compaction/key-span.ts'
 import { isWithinPartition } from '../compaction/level0-runs.ts'
 import { compareKeys, EntryKind } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -17,11 +16,7 @@ const entriesAtOnce = 2000
 const keys = new WeakMap<TableMeta, readonly Uint8Array[]>()
 
 /** Whether the table may have tombstones in the span; undefined if they have to be loaded first. */
-export function mayHaveTombstonesIn(
-  table: TableMeta,
-  span: { readonly smallest: Uint8Array; readonly largest: Uint8Array },
-  partitionDepth: number
-): boolean | undefined {
+export function mayHaveTombstonesIn(table: TableMeta, span: KeySpan, partitionDepth: number): boolean | undefined {
   if (table.tombstones === 0 || !overlaps(table, span)) return false
   if (isWithinPartition(table, partitionDepth)) return true
   const known = keys.get(table)
