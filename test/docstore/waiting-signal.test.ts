@@ -40,6 +40,8 @@ for (const [name, call] of calls) {
     store.gate = new Promise((resolve) => {
       commit = resolve
     })
+    // A failed assertion must not leave the database waiting.
+    using _ = { [Symbol.dispose]: commit }
     const before = db.updateOne({ _id: 2 }, { $set: { before: 1 } }).then(note('before'))
     // Its commit takes until the others are refused.
     await nextTurn()
@@ -51,6 +53,8 @@ for (const [name, call] of calls) {
         ({ codeName }: { codeName: string }) => settled.push(codeName)
       )
     )
+    // A bulkWrite() begins in another turn when this one has been long.
+    while (getEventListeners(caller.signal, 'abort').length === 0) await nextTurn()
     assert.is(getEventListeners(caller.signal, 'abort').length, 1)
     caller.abort()
     await Promise.all(refusals)
