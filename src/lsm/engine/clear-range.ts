@@ -29,6 +29,8 @@ export async function clearRange(engine: Engine, options: ScanOptions, at: Momen
     const isWorth = limit < 0 && isWorthDropping(engine, range)
     if (isWorth && (await dropRange(engine, range, start))) return
     await deleteKeys(engine, scan, { limit, wanted: unchangedSince(engine, view.sequence) })
+    // Keys with a pending write got no tombstone: until that write is visible, they have the value that is to be cleared.
+    await engine.whenWritten()
     // As durable as the tombstones that dropRange() has written: a crash after the clear must not leave half of the range.
     if (isWorth) await engine.sync()
   } finally {
