@@ -27,4 +27,15 @@ test('a merge into a lower level checks tombstones against all levels below its 
   )
 })
 
+test('a merge of small partitions ends a table where a large one lies between them, of which it has no key', () => {
+  const small = [tableOf(1, '!a!1', '!d!9'), tableOf(2, '!a!1', '!d!9')]
+  const large = { ...tableOf(3, '!b!1', '!b!9'), rawBytes: 5000 }
+  const shared = { ...tableOf(4, '!c!1', '!d!1'), rawBytes: 5000 }
+  const levels = new Version([small, [], [], [], [], [], [large, shared]])
+  const merge: Merge = { kind: 'merge', partition: '!a!', inputs: [{ level: 0, tables: small }], outputLevel: 0 }
+  const sharing = resolveOptions({ partitionDepth: 1, minPartitionSize: 5000 })
+  assert.equal(mergeJob('/db', merge, levels, [], sharing).endAfter.map(String), ['!b!9'])
+  assert.equal(mergeJob('/db', merge, levels, [], { ...sharing, minPartitionSize: 0 }).endAfter, [])
+})
+
 test.run()

@@ -32,7 +32,9 @@ export interface TableJob {
   readonly maxGrandparentBytes: number
   /**
    * Keys after which an output ends, ascending: for a flush, the last keys of partitions (see partitionEnds), so that
-   * entries appended to a partition get tables that overlap nothing and can be moved. Empty for a compaction.
+   * entries appended to a partition get tables that overlap nothing and can be moved. For a compaction, only those of
+   * large partitions among small ones: a table across a large one overlaps all of it, which its next merge downwards
+   * includes.
    */
   readonly endAfter: readonly Uint8Array[]
   /**

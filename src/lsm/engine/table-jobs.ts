@@ -85,10 +85,8 @@ export function mergeJob(
   const overlapping = (level: number): readonly TableMeta[] => version.overlapping(level, span?.smallest, span?.largest)
   const grandparents = outputLevel > 0 && outputLevel < lastLevel ? overlapping(outputLevel + 1).map(rangeOf) : []
   const rawBytes = tables.reduce((sum, table) => sum + Math.max(table.bytes, table.rawBytes), 0)
-  const partitions = partitionRules(
-    options,
-    version.levels.flatMap((_, level) => overlapping(level))
-  )
+  const levels = version.levels.map((_, level) => overlapping(level))
+  const partitions = partitionRules(options, levels.flat())
   return {
     kind: 'compaction',
     directory,
@@ -99,7 +97,7 @@ export function mergeJob(
     deeper: outputLevel === 0 ? undefined : rangesBelow(outputLevel, overlapping),
     grandparents,
     maxGrandparentBytes: maxGrandparentTables * limits.maxFileBytes,
-    endAfter: [],
+    endAfter: partitions.minBytes === 0 ? [] : partitionEnds({ levels }, partitions),
     reservedNumbers:
       spareNumbers + 2 * Math.ceil(rawBytes / maxFileBytes) + grandparents.length + maxCuts(partitions, rawBytes),
     maxFileBytes,
@@ -139,9 +137,12 @@ function rangeOf({ smallest, largest, bytes }: KeyRange | TableMeta): KeyRange {
   return { smallest, largest, bytes }
 }
 
-/** How many tables may end between partitions where small ones share tables: each needs a large partition beside it. */
+/**
+ * How many tables may end at partitions where small ones share tables: before and after a large one, and at the end that
+ * it had (see partitionEnds).
+ */
 function maxCuts({ minBytes, own }: PartitionRules, rawBytes: number): number {
-  return minBytes === 0 ? 0 : 2 * own.size + Math.ceil(rawBytes / minBytes)
+  return minBytes === 0 ? 0 : 3 * own.size + Math.ceil(rawBytes / minBytes)
 }
 
 /** An upper bound. Numbers cost nothing; counting would mean looking at every key on the main thread. */
