@@ -3,8 +3,10 @@
  * bytes written per byte put, the rate of writers, and the number of runs that readers meet.
  *
  *   node --import tsx bench/compaction-policy.ts [gigabytes …]
+ *
+ * Keys are of one partition, or of small ones that share tables: then each key is a partition.
  */
-import { byPartition, level0Depth, level0Runs } from '../src/lsm/compaction/level0-runs.ts'
+import { level0Depth, level0Runs } from '../src/lsm/compaction/level0-runs.ts'
 import type { CompactionLimits, Levels, Merge, Pick } from '../src/lsm/compaction/pick.ts'
 import { pickCompaction } from '../src/lsm/compaction/picker.ts'
 import { compareKeys } from '../src/lsm/format/entry.ts'
@@ -12,13 +14,15 @@ import type { TableMeta } from '../src/lsm/version/table-meta.ts'
 
 const mib = 1024 * 1024
 const memtableBytes = 4 * mib
-const limits: CompactionLimits = {
+const onePartition: CompactionLimits = {
   level0Trigger: 4,
   level1Bytes: 64 * mib,
   maxFileBytes: 2 * mib,
   level0FileBytes: Number.POSITIVE_INFINITY,
-  partitionDepth: 0
+  partitionDepth: 0,
+  minPartitionBytes: 0
 }
+const smallPartitions: CompactionLimits = { ...onePartition, partitionDepth: 1, minPartitionBytes: mib }
 
 /** Bytes per millisecond that writers offer, and that flushes and merges write. */
 const offered = 140_000
@@ -28,6 +32,14 @@ const slowdown = 20
 const stop = 36
 
 const keySpace = 2 ** 32 - 1
+
+function keyOf(place: number): Buffer {
+  return Buffer.from(`!${Math.floor(place).toString(16).padStart(8, '0')}!`)
+}
+
+function placeOf(key: Uint8Array): number {
+  return Number.parseInt(Buffer.from(key.subarray(1, -1)).toString(), 16)
+}
 
 interface Running {
   readonly merge: Merge | undefined
@@ -45,16 +57,11 @@ class Store implements Levels {
   table(from: number, to: number, bytes: number, smallestSequence: number, largestSequence: number): TableMeta {
     const entries = Math.max(1, Math.round(bytes / 1024))
     const number = this.#number++
-    const key = (value: number) => {
-      const bytes = Buffer.alloc(4)
-      bytes.writeUInt32BE(Math.floor(value))
-      return bytes
-    }
     return {
       number,
       bytes,
-      smallest: key(from),
-      largest: key(to),
+      smallest: keyOf(from),
+      largest: keyOf(to),
       smallestSequence,
       largestSequence,
       entries,
@@ -84,9 +91,9 @@ class Store implements Levels {
   #outputs(merge: Merge): TableMeta[] {
     const tables = merge.inputs.flatMap((input) => input.tables)
     const bytes = tables.reduce((sum, table) => sum + table.bytes, 0)
-    const from = Math.min(...tables.map((table) => Buffer.from(table.smallest).readUInt32BE()))
-    const to = Math.max(...tables.map((table) => Buffer.from(table.largest).readUInt32BE()))
-    const fileBytes = merge.outputLevel === 0 ? limits.level0FileBytes : limits.maxFileBytes
+    const from = Math.min(...tables.map((table) => placeOf(table.smallest)))
+    const to = Math.max(...tables.map((table) => placeOf(table.largest)))
+    const fileBytes = merge.outputLevel === 0 ? onePartition.level0FileBytes : onePartition.maxFileBytes
     const count = Math.max(1, Math.round(bytes / fileBytes))
     const smallest = Math.min(...tables.map((table) => table.smallestSequence))
     const largest = Math.max(...tables.map((table) => table.largestSequence))
@@ -104,7 +111,7 @@ function rateAt(depth: number): number {
   return depth >= stop ? 0 : Math.min(offered, Math.max(2048, 65_536 * room * room))
 }
 
-function simulate(gigabytes: number, concurrentMerges: number, rate: number) {
+function simulate(gigabytes: number, limits: CompactionLimits, concurrentMerges: number, rate: number) {
   const store = new Store()
   const state = {
     get running() {
@@ -124,7 +131,7 @@ function simulate(gigabytes: number, concurrentMerges: number, rate: number) {
   const step = 2
   for (; put < total || store.running.length > 0; time += step) {
     // Writers
-    const depth = level0Depth(store.levels[0] ?? [], 0)
+    const depth = level0Depth(store.levels[0] ?? [], limits.partitionDepth)
     if (put < total) {
       writing = time
       const wanted = Math.min(rate, rateAt(depth)) * step
@@ -172,16 +179,16 @@ function simulate(gigabytes: number, concurrentMerges: number, rate: number) {
       }
     }
   }
-  const runs = [...byPartition(store.levels[0] ?? [], 0).values()].flatMap((tables) => level0Runs(tables)).length
   return {
     gigabytes,
+    partitions: limits === onePartition ? 'one' : 'small',
     'merges at a time': concurrentMerges,
     'offered MB/s': rate / 1000,
     'put MB/s': Math.round(put / writing / 1000),
     'written per byte put': ((store.flushed + store.merged) / put).toFixed(2),
     'runs while writing': (depthSum / writing).toFixed(1),
     most: depthMost,
-    'runs after': runs,
+    'runs after': level0Runs(store.levels[0] ?? []).length,
     'largest merge MiB': Math.round(largestMerge / mib),
     levels: store.levels
       .map((tables) => Math.round(tables.reduce((sum, table) => sum + table.bytes, 0) / mib))
@@ -192,7 +199,10 @@ function simulate(gigabytes: number, concurrentMerges: number, rate: number) {
 const sizes = process.argv.slice(2).map(Number)
 const rows = []
 for (const gigabytes of sizes.length > 0 ? sizes : [1, 4]) {
-  for (const concurrent of [1, 2])
-    for (const rate of [30_000, offered]) rows.push(simulate(gigabytes, concurrent, rate))
+  for (const limits of [onePartition, smallPartitions]) {
+    for (const concurrent of [1, 2]) {
+      for (const rate of [30_000, offered]) rows.push(simulate(gigabytes, limits, concurrent, rate))
+    }
+  }
 }
 console.table(rows)

@@ -12,7 +12,7 @@ const version = new Version([[newer, older, oldest], [], [], below])
 const options = resolveOptions({})
 
 function mergeInto(outputLevel: number): Merge {
-  return { kind: 'merge', partition: '', inputs: [{ level: 0, tables: [newer, older] }], outputLevel }
+  return { kind: 'merge', group: '', inputs: [{ level: 0, tables: [newer, older] }], outputLevel }
 }
 
 test('a merge within level 0 keeps every tombstone, as an older run may hold versions it hides', () => {
@@ -32,7 +32,7 @@ test('a merge of small partitions ends a table where a large one lies between th
   const large = { ...tableOf(3, '!b!1', '!b!9'), rawBytes: 5000 }
   const shared = { ...tableOf(4, '!c!1', '!d!1'), rawBytes: 5000 }
   const levels = new Version([small, [], [], [], [], [], [large, shared]])
-  const merge: Merge = { kind: 'merge', partition: '!a!', inputs: [{ level: 0, tables: small }], outputLevel: 0 }
+  const merge: Merge = { kind: 'merge', group: '!a!', inputs: [{ level: 0, tables: small }], outputLevel: 0 }
   const sharing = resolveOptions({ partitionDepth: 1, minPartitionSize: 5000 })
   assert.equal(mergeJob('/db', merge, levels, [], sharing).endAfter.map(String), ['!b!9'])
   assert.equal(mergeJob('/db', merge, levels, [], { ...sharing, minPartitionSize: 0 }).endAfter, [])

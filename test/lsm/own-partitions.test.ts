@@ -30,9 +30,9 @@ test('a partition has its own tables if those that it has are large enough toget
     table('!c!1', '!c!2', 1000),
     table('!d!1', '!e!1', 5000)
   ]
-  assert.equal([...partitionRules(options, tables).own], ['!a!', '!c!'])
-  assert.is(partitionRules({ ...options, minPartitionSize: 0 }, tables).own.size, 0)
-  assert.is(partitionRules({ ...options, partitionDepth: 0 }, tables).own.size, 0)
+  assert.equal([...partitionRules(options, [tables]).own], ['!a!', '!c!'])
+  assert.is(partitionRules({ ...options, minPartitionSize: 0 }, [tables]).own.size, 0)
+  assert.is(partitionRules({ ...options, partitionDepth: 0 }, [tables]).own.size, 0)
 })
 
 test('a thousand small partitions share a table, and a large one among them has its own', async () => {

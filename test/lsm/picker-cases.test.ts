@@ -13,7 +13,8 @@ const limits: CompactionLimits = {
   level1Bytes: 1000,
   maxFileBytes: 100,
   level0FileBytes: Number.POSITIVE_INFINITY,
-  partitionDepth: 0
+  partitionDepth: 0,
+  minPartitionBytes: 0
 }
 
 /** `a-f` or `a-f:200` (bytes) or `a-f:200:90%` (tombstones); 100 bytes are 100 entries. */
@@ -239,17 +240,52 @@ test('small tables are joined only within a partition, even if a table of level 
   assert.is(pickOfAges(6, ofOne), '6: !b!1 !b!2 !b!3 !b!4 !b!5 !b!6 !b!7 !b!8 ⇒ 6')
 })
 
+const sharing = { limits: { partitionDepth: 1, minPartitionBytes: 1000 } }
+
+test('small partitions that share tables have levels in common: level 0 is not merged into all that they have', () => {
+  const last = 'abcdefghijklmnopqrst'.split('').map((name) => `!${name}!1-!${name}x!9:200`)
+  const levels = `0: !a!1-!t!9 !a!1-!t!9 !a!1-!t!9 !a!1-!t!9 | 5: !a!2-!b!1:200 !k!1-!l!1:100 | 6: ${last.join(' ')}`
+  const names = '0: !a!1-!t!9 !a!1-!t!9 !a!1-!t!9 !a!1-!t!9 + 5: !a!2-!b!1 !k!1-!l!1 ⇒ 5'
+  assert.is(pick(levels, sharing), names)
+})
+
+test('a large partition between small ones is merged by itself', () => {
+  const large = (level: number) => `${level}: !a!1-!b!9 !m!1-!m!9:400 !y!1-!z!9`
+  const levels = [1, 2, 3, 4].map(() => large(0).slice(3)).join(' ')
+  assert.is(
+    pick(`0: ${levels} | 6: !a!2-!b!1:100 !m!1-!m!5:1000 !x!1-!z!1:100`, sharing),
+    '0: !a!1-!b!9 !a!1-!b!9 !a!1-!b!9 !a!1-!b!9 + 6: !a!2-!b!1 ⇒ 6'
+  )
+  assert.is(
+    pick(`0: ${levels.replaceAll(/!a!1-!b!9 |!y!1-!z!9/g, '').trim()} | 6: !a!2-!b!1:100 !m!1-!m!5:1000`, sharing),
+    '0: !m!1-!m!9 !m!1-!m!9 !m!1-!m!9 !m!1-!m!9 + 6: !m!1-!m!5 ⇒ 6'
+  )
+})
+
+test('small tables of small partitions are joined, up to the next large one', () => {
+  const tables = '!a!1:10 !b!1:10 !c!1:10 !d!1:10 !e!1:10 !f!1:10 !g!1:10 !h!1:10'
+  const joined = '6: !a!1 !b!1 !c!1 !d!1 !e!1 !f!1 !g!1 !h!1 ⇒ 6'
+  assert.is(pickOfAges(6, tables), undefined)
+  assert.is(pickOfAges(6, `${tables} !i!1:10`, undefined, sharing), `${joined.replace(' ⇒', ' !i!1 ⇒')}`)
+  assert.is(pickOfAges(6, `${tables} !hh!1:1000 !i!1:10`, undefined, sharing), joined)
+})
+
 test('small tables of an upper level are not joined', () => {
   assert.is(pickOfAges(5, 'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10 | 6: x:2000'), undefined)
 })
 
-function pickOfAges(level: number, tables: string, ages?: readonly number[]): string | undefined {
+function pickOfAges(
+  level: number,
+  tables: string,
+  ages?: readonly number[],
+  settings: Settings = { limits: { partitionDepth: 1 } }
+): string | undefined {
   const { levels } = versionOf(/^\d: /.test(tables) ? tables : `${level}: ${tables}`)
   levels[level] = (levels[level] ?? []).map((each, i) => {
     const age = ages?.[i] ?? i
     return { ...each, smallestSequence: 10 * age, largestSequence: 10 * age + 9 }
   })
-  const picked = pickCompaction({ levels }, { ...limits, partitionDepth: 1 }, stateOf({}))
+  const picked = pickCompaction({ levels }, { ...limits, ...settings.limits }, stateOf({}))
   return picked && describe(picked)
 }
 

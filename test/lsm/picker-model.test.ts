@@ -144,25 +144,27 @@ class ModelStore implements Levels {
 }
 
 const limitSets: readonly CompactionLimits[] = [
-  { level0Trigger: 4, level1Bytes: 2000, maxFileBytes: 500, level0FileBytes: Infinity, partitionDepth: 0 },
-  { level0Trigger: 4, level1Bytes: 3000, maxFileBytes: 300, level0FileBytes: 300, partitionDepth: 1 },
+  { level1Bytes: 2000, maxFileBytes: 500, level0FileBytes: Infinity, partitionDepth: 0 },
+  { level1Bytes: 3000, maxFileBytes: 300, level0FileBytes: 300, partitionDepth: 1 },
   { level0Trigger: 1, level1Bytes: 100, maxFileBytes: 100, level0FileBytes: 1000, partitionDepth: 2 },
-  { level0Trigger: 2, level1Bytes: 100_000, maxFileBytes: 1000, level0FileBytes: Infinity, partitionDepth: 1 }
-]
+  { level0Trigger: 2, level1Bytes: 100_000, maxFileBytes: 1000, level0FileBytes: Infinity, partitionDepth: 1 },
+  { level1Bytes: 500, maxFileBytes: 300, level0FileBytes: 300, partitionDepth: 2, minPartitionBytes: 1000 },
+  { level0Trigger: 2, level1Bytes: 100, maxFileBytes: 200, level0FileBytes: Infinity, minPartitionBytes: 20_000 }
+].map((limits) => ({ level0Trigger: 4, partitionDepth: 1, minPartitionBytes: 0, ...limits }))
 
 test('random picks, finished in any order, keep levels sorted and newer versions above older ones', () => {
   for (let round = 0; round < 120; round++) {
     const random = randomFrom(seed + round)
     const limits = limitSets[round % limitSets.length] as CompactionLimits
     // Small partitions share tables in every other round; which ones are small changes all the time.
-    const cuts = round % 8 < limitSets.length ? 1 : random()
+    const cuts = round % (2 * limitSets.length) < limitSets.length ? 1 : random()
     const store = new ModelStore(limits, () => random() < cuts)
     const pointers = new Map<string, Uint8Array>()
     const state = {
       get running() {
         return store.running.map(({ merge }) => merge)
       },
-      pointer: (level: number, partition: string) => pointers.get(`${level} ${partition}`)
+      pointer: (level: number, group: string) => pointers.get(`${level} ${group}`)
     }
     const maxRunning = 1 + (round % 3)
     const keySpace = [200, 3000, 50_000][Math.floor(round / 3) % 3] ?? 200
@@ -203,7 +205,7 @@ test('random picks, finished in any order, keep levels sorted and newer versions
       if (done === undefined) return
       const [top] = done.merge.inputs
       const last = top?.tables.at(-1)
-      if (top !== undefined && last !== undefined) pointers.set(`${top.level} ${done.merge.partition}`, last.largest)
+      if (top !== undefined && last !== undefined) pointers.set(`${top.level} ${done.merge.group}`, last.largest)
       store.install(done.merge, done.levels)
     }
   }

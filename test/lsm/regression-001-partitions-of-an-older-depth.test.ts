@@ -10,7 +10,8 @@ const limits: CompactionLimits = {
   level1Bytes: 1000,
   maxFileBytes: 100,
   level0FileBytes: Number.POSITIVE_INFINITY,
-  partitionDepth: 1
+  partitionDepth: 1,
+  minPartitionBytes: 0
 }
 
 const idle = { running: [], pointer: () => undefined }

@@ -8,9 +8,9 @@
  */
 import type { TableMeta } from '../version/table-meta.ts'
 import { overlapping, spanOf } from './key-span.ts'
-import { partitionOfTable } from './level0-runs.ts'
 import { canStart } from './moves.ts'
-import type { CompactionLimits, Merge, PartitionView } from './pick.ts'
+import type { GroupView, Merge } from './pick.ts'
+import { groupOfTable } from './table-groups.ts'
 
 /** Minimum number of small adjacent tables worth a merge. */
 const minTables = 8
@@ -19,16 +19,16 @@ const minTables = 8
  * As many adjacent tables as fit into one, none larger than the others together: this bounds how often bytes are
  * rewritten.
  */
-export function joinPick(view: PartitionView): Merge | undefined {
+export function joinPick(view: GroupView): Merge | undefined {
   if (view.state.movesOnly) return undefined
   const level = view.levels.length - 1
   const tables = view.levels[level] ?? []
   for (let start = 0; start + minTables <= tables.length; start++) {
-    const joined = joinableFrom(tables, start, view.limits)
+    const joined = joinableFrom(tables, start, view)
     if (joined.length < minTables || !areNeighbours(view, level, joined)) continue
     const merge: Merge = {
       kind: 'merge',
-      partition: view.name,
+      group: view.name,
       inputs: [{ level, tables: joined }],
       outputLevel: level
     }
@@ -41,7 +41,7 @@ export function joinPick(view: PartitionView): Merge | undefined {
  * Keys with a bang that opens no group lie between partitions, and their tables may lie on both sides of others. See
  * partition.ts.
  */
-function areNeighbours({ version }: PartitionView, level: number, tables: readonly TableMeta[]): boolean {
+function areNeighbours({ version }: GroupView, level: number, tables: readonly TableMeta[]): boolean {
   const span = spanOf(tables)
   return span !== undefined && overlapping(version.levels[level] ?? [], span).length === tables.length
 }
@@ -49,10 +49,10 @@ function areNeighbours({ version }: PartitionView, level: number, tables: readon
 function joinableFrom(
   tables: readonly TableMeta[],
   start: number,
-  { maxFileBytes, partitionDepth }: CompactionLimits
+  { limits: { maxFileBytes }, grouping }: GroupView
 ): readonly TableMeta[] {
-  // Partitions that are joined in level 0 are separate here: no table spans two of them, however it is merged.
-  const partition = partitionOfTable(tables[start]!, partitionDepth)
+  // Groups that are joined in level 0 are separate here: no table spans two of them, however it is merged.
+  const group = groupOfTable(tables[start]!, grouping)
   let bytes = 0
   let largest = 0
   let end = start
@@ -60,7 +60,7 @@ function joinableFrom(
     const size = tables[at]!.bytes
     bytes += size
     const isNewer = at === start || tables[at]!.smallestSequence > tables[at - 1]!.largestSequence
-    if (bytes > maxFileBytes || !isNewer || partitionOfTable(tables[at]!, partitionDepth) !== partition) break
+    if (bytes > maxFileBytes || !isNewer || groupOfTable(tables[at]!, grouping) !== group) break
     largest = Math.max(largest, size)
     if (largest * 2 <= bytes) end = at + 1
   }

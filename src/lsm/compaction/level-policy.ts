@@ -6,18 +6,18 @@ import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
 import { canStart, deepestFreeLevel, garbageBytes, isReserved, isTombstoneHeavy } from './moves.ts'
-import type { Merge, Move, PartitionView, Pick } from './pick.ts'
+import type { GroupView, Merge, Move, Pick } from './pick.ts'
 
 /** Tables full of tombstones go down if they free this share of the bytes to be rewritten. */
 const garbageShare = 0.25
 /** A merge is widened to adjacent tables, up to this many target tables in all. */
 const maxMergeTables = 32
 
-export function levelPick(view: PartitionView): Pick | undefined {
+export function levelPick(view: GroupView): Pick | undefined {
   return overfullPick(view) ?? (view.state.movesOnly ? undefined : tombstonePick(view))
 }
 
-function overfullPick(view: PartitionView): Pick | undefined {
+function overfullPick(view: GroupView): Pick | undefined {
   const scores: { level: number; score: number }[] = []
   for (const [level, tables] of view.levels.entries()) {
     const target = view.targets.bytes[level] ?? Number.POSITIVE_INFINITY
@@ -33,7 +33,7 @@ function overfullPick(view: PartitionView): Pick | undefined {
 }
 
 /** Moves all tables that overlap nothing below and can go equally deep. */
-function moveOutOf(view: PartitionView, level: number): Move | undefined {
+function moveOutOf(view: GroupView, level: number): Move | undefined {
   const byLevel = new Map<number, TableMeta[]>()
   for (const table of view.levels[level] ?? []) {
     if (isTombstoneHeavy(table)) continue
@@ -42,13 +42,13 @@ function moveOutOf(view: PartitionView, level: number): Move | undefined {
   }
   const deepest = Math.max(...byLevel.keys())
   const tables = byLevel.get(deepest)
-  return tables === undefined ? undefined : { kind: 'move', partition: view.name, level, tables, toLevel: deepest }
+  return tables === undefined ? undefined : { kind: 'move', group: view.name, level, tables, toLevel: deepest }
 }
 
 /**
  * The merge with the fewest bytes rewritten per byte pushed down; among equals, the first one after the last merge's.
  */
-function cheapestMerge(view: PartitionView, level: number): Merge | undefined {
+function cheapestMerge(view: GroupView, level: number): Merge | undefined {
   const tables = view.levels[level] ?? []
   const pointer = view.state.pointer(level, view.name)
   const isPastPointer = (table: TableMeta) => pointer === undefined || compareKeys(table.smallest, pointer) > 0
@@ -64,7 +64,7 @@ function cheapestMerge(view: PartitionView, level: number): Merge | undefined {
 }
 
 /** A merge has fixed costs: includes the following tables as long as that does not raise the cost per byte. */
-function widened(view: PartitionView, level: number, at: number, cost: number): Merge {
+function widened(view: GroupView, level: number, at: number, cost: number): Merge {
   const tables = view.levels[level] ?? []
   let merge = mergeOf(view, level, tables.slice(at, at + 1))
   for (let end = at + 2; end <= tables.length; end++) {
@@ -78,13 +78,13 @@ function widened(view: PartitionView, level: number, at: number, cost: number): 
   return merge
 }
 
-function costOf(view: PartitionView, level: number, tables: readonly TableMeta[]): number {
+function costOf(view: GroupView, level: number, tables: readonly TableMeta[]): number {
   const below = overlappedBelow(view, level, tables)
   const weight = bytesOf(tables) + garbageBytes(tables, below)
   return (bytesOf(tables) + bytesOf(below)) / Math.max(1, weight)
 }
 
-function tombstonePick(view: PartitionView): Merge | undefined {
+function tombstonePick(view: GroupView): Merge | undefined {
   const last = view.levels.length - 1
   for (let level = 1; level < last; level++) {
     for (const table of view.levels[level] ?? []) {
@@ -98,16 +98,16 @@ function tombstonePick(view: PartitionView): Merge | undefined {
   return undefined
 }
 
-function mergeOf(view: PartitionView, level: number, tables: readonly TableMeta[]): Merge {
+function mergeOf(view: GroupView, level: number, tables: readonly TableMeta[]): Merge {
   const below = overlappedBelow(view, level, tables)
   const inputs = [
     { level, tables },
     { level: level + 1, tables: below }
   ].filter((input) => input.tables.length > 0)
-  return { kind: 'merge', partition: view.name, inputs, outputLevel: level + 1 }
+  return { kind: 'merge', group: view.name, inputs, outputLevel: level + 1 }
 }
 
-function overlappedBelow(view: PartitionView, level: number, tables: readonly TableMeta[]): readonly TableMeta[] {
+function overlappedBelow(view: GroupView, level: number, tables: readonly TableMeta[]): readonly TableMeta[] {
   const span = spanOf(tables)
   return span === undefined ? [] : overlapping(view.version.levels[level + 1] ?? [], span)
 }

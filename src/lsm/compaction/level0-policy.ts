@@ -10,7 +10,7 @@ import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
 import type { Run } from './level0-runs.ts'
 import { canStart, deepestFreeLevel, garbageBytes, isTombstoneHeavy } from './moves.ts'
-import type { Merge, MergeInput, Move, PartitionView, Pick } from './pick.ts'
+import type { GroupView, Merge, MergeInput, Move, Pick } from './pick.ts'
 
 /** Minimum size of a merge's level-0 input as a share of the bytes it is merged with. */
 const baseShare = 1
@@ -25,11 +25,11 @@ const tierWidth = 2
  */
 export const manyRunsFactor = 3
 
-export function level0Pick(view: PartitionView): Pick | undefined {
+export function level0Pick(view: GroupView): Pick | undefined {
   return triggeredPick(view) ?? (view.state.movesOnly ? undefined : mergeCleared(view))
 }
 
-function triggeredPick(view: PartitionView): Pick | undefined {
+function triggeredPick(view: GroupView): Pick | undefined {
   const { runs, limits } = view
   const tables = runs.reduce((sum, run) => sum + run.length, 0)
   if (tables < limits.level0Trigger) return undefined
@@ -42,7 +42,7 @@ function triggeredPick(view: PartitionView): Pick | undefined {
  * A table of nothing but tombstones is merged down regardless of the trigger, as long as that is little work: a
  * cleared range may never be written again, and the dead entries and their tombstones would stay for good.
  */
-function mergeCleared(view: PartitionView): Merge | undefined {
+function mergeCleared(view: GroupView): Merge | undefined {
   const { runs, limits } = view
   const isCleared = runs.some((run) => run.some(({ entries, tombstones }) => tombstones === entries))
   if (!isCleared || bytesOf(runs.flat()) > limits.maxFileBytes) return undefined
@@ -52,7 +52,7 @@ function mergeCleared(view: PartitionView): Merge | undefined {
 }
 
 /** Moves tables that overlap nothing in level 0 to the deepest free level, several at once: the case of appending. */
-function moveDown(view: PartitionView): Move | undefined {
+function moveDown(view: GroupView): Move | undefined {
   const { runs, targets, name } = view
   const byLevel = new Map<number, TableMeta[]>()
   for (const [index, run] of runs.entries()) {
@@ -64,10 +64,10 @@ function moveDown(view: PartitionView): Move | undefined {
     }
   }
   const most = [...byLevel].sort(([, a], [, b]) => b.length - a.length)[0]
-  return most === undefined ? undefined : { kind: 'move', partition: name, level: 0, tables: most[1], toLevel: most[0] }
+  return most === undefined ? undefined : { kind: 'move', group: name, level: 0, tables: most[1], toLevel: most[0] }
 }
 
-function mergeIntoBase(view: PartitionView, share: number): Merge | undefined {
+function mergeIntoBase(view: GroupView, share: number): Merge | undefined {
   const { name, targets, state } = view
   const tables = oldestTables(view)
   const below = overlappedDownTo(view, tables, targets.base)
@@ -75,12 +75,12 @@ function mergeIntoBase(view: PartitionView, share: number): Merge | undefined {
   const weight = bytesOf(tables) + garbageBytes(tables, belowTables)
   if (weight < share * bytesOf(belowTables)) return undefined
   const inputs = [{ level: 0, tables }, ...below]
-  const merge: Merge = { kind: 'merge', partition: name, inputs, outputLevel: targets.base }
+  const merge: Merge = { kind: 'merge', group: name, inputs, outputLevel: targets.base }
   return canStart(merge, state) ? merge : undefined
 }
 
 /** The oldest runs, up to the size of one merge. Newer ones stay above them. */
-function oldestTables({ runs, limits }: PartitionView): readonly TableMeta[] {
+function oldestTables({ runs, limits }: GroupView): readonly TableMeta[] {
   const enough = mergeTargets * limits.level1Bytes
   let from = runs.length
   for (let bytes = 0; from > 0 && bytes < enough; from--) bytes += bytesOf(runs[from - 1] ?? [])
@@ -88,7 +88,7 @@ function oldestTables({ runs, limits }: PartitionView): readonly TableMeta[] {
 }
 
 /** All tables of levels 1 to `level` that a merge of these tables has to include. */
-function overlappedDownTo(view: PartitionView, tables: readonly TableMeta[], level: number): MergeInput[] {
+function overlappedDownTo(view: GroupView, tables: readonly TableMeta[], level: number): MergeInput[] {
   let inputs: MergeInput[] = []
   let known = -1
   let span = spanOf(tables)
@@ -107,19 +107,19 @@ function overlappedDownTo(view: PartitionView, tables: readonly TableMeta[], lev
   return inputs
 }
 
-function hasManyRuns({ runs, limits }: PartitionView): boolean {
+function hasManyRuns({ runs, limits }: GroupView): boolean {
   return runs.length >= manyRunsFactor * limits.level0Trigger
 }
 
 /** Merges adjacent runs of level 0 into one. */
-function mergeTier(view: PartitionView): Merge | undefined {
+function mergeTier(view: GroupView): Merge | undefined {
   const { level0Trigger } = view.limits
   if (!hasManyRuns(view)) return cheapestGroup(view, Math.max(2, tierWidth * level0Trigger), tierSpread)
   return cheapestGroup(view, Math.max(2, level0Trigger), tierSpread) ?? cheapestGroup(view, 2, Number.POSITIVE_INFINITY)
 }
 
 /** The group of runs with the lowest cost per run removed. */
-function cheapestGroup(view: PartitionView, width: number, spread: number): Merge | undefined {
+function cheapestGroup(view: GroupView, width: number, spread: number): Merge | undefined {
   const { runs, name, state, limits } = view
   const sizes = runs.map(bytesOf)
   const enough = mergeTargets * limits.level1Bytes
@@ -147,6 +147,6 @@ function cheapestGroup(view: PartitionView, width: number, spread: number): Merg
   return best
 }
 
-function tierMerge(partition: string, runs: readonly Run[]): Merge {
-  return { kind: 'merge', partition, inputs: [{ level: 0, tables: runs.flat() }], outputLevel: 0 }
+function tierMerge(group: string, runs: readonly Run[]): Merge {
+  return { kind: 'merge', group, inputs: [{ level: 0, tables: runs.flat() }], outputLevel: 0 }
 }

@@ -4,7 +4,7 @@
  */
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, overlaps, spanOf } from './key-span.ts'
-import type { CompactionState, Merge, PartitionView } from './pick.ts'
+import type { CompactionState, GroupView, Merge } from './pick.ts'
 
 /**
  * A table that overlaps more than this many target tables of the level beyond is rewritten in pieces instead of moved.
@@ -15,7 +15,7 @@ export const maxGrandparentTables = 10
  * The deepest level that a table can be moved to: it overlaps nothing on the way, and not too much one level beyond.
  * @returns `from` if it cannot be moved
  */
-export function deepestFreeLevel(view: PartitionView, table: TableMeta, from: number): number {
+export function deepestFreeLevel(view: GroupView, table: TableMeta, from: number): number {
   const { levels } = view.version
   if (isReserved(view, table)) return from
   let level = from
@@ -25,7 +25,7 @@ export function deepestFreeLevel(view: PartitionView, table: TableMeta, from: nu
 }
 
 /** Whether a running merge reads the table or may write tables that overlap it. */
-export function isReserved(view: PartitionView, table: TableMeta): boolean {
+export function isReserved(view: GroupView, table: TableMeta): boolean {
   return view.state.running.some((merge) => {
     const inputs = merge.inputs.flatMap((input) => input.tables)
     if (inputs.some((input) => input.number === table.number)) return true

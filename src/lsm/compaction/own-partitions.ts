@@ -11,34 +11,66 @@
 import type { Memtable } from '../memtable/memtable.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { TableMeta } from '../version/table-meta.ts'
-import { isWithinPartition, partitionOfTable } from './level0-runs.ts'
 import { type PartitionRules, partitionName } from './partition.ts'
+import type { Grouping } from './table-groups.ts'
+import { isWithinPartition, partitionOfTable } from './table-partition.ts'
 
 /** Entries of a memtable that are looked at: those of a partition worth a table are hit often enough. */
 const sampledEntries = 4096
 
 /**
- * @param tables of the store, or those that the job may touch
+ * @param levels tables of the store, or those that the job may touch
  * @param memtables to be flushed
  */
 export function partitionRules(
   { partitionDepth, minPartitionSize }: Pick<ResolvedOptions, 'partitionDepth' | 'minPartitionSize'>,
-  tables: Iterable<TableMeta>,
+  levels: readonly (readonly TableMeta[])[],
   memtables: readonly Memtable[] = []
 ): PartitionRules {
   const rules = { depth: partitionDepth, minBytes: minPartitionSize }
   if (partitionDepth === 0 || minPartitionSize === 0) return { ...rules, own: new Set() }
   const bytes = new Map<string, number>()
-  const add = (name: string, more: number): void => {
-    bytes.set(name, (bytes.get(name) ?? 0) + more)
-  }
-  for (const table of tables) {
-    if (isWithinPartition(table, partitionDepth)) add(partitionOfTable(table, partitionDepth), table.rawBytes)
+  for (const tables of levels) {
+    for (const [name, sum] of bytesByPartition(tables, partitionDepth)) addTo(bytes, name, sum)
   }
   for (const memtable of memtables) {
-    memtable.sample(sampledEntries, (key, entryBytes) => add(partitionName(key, partitionDepth), entryBytes))
+    memtable.sample(sampledEntries, (key, entryBytes) => addTo(bytes, partitionName(key, partitionDepth), entryBytes))
   }
   const own = new Set<string>()
   for (const [name, sum] of bytes) if (sum >= minPartitionSize) own.add(name)
   return { ...rules, own }
+}
+
+/** How the store's tables are grouped for merging. */
+export function groupingOf(
+  levels: readonly (readonly TableMeta[])[],
+  { depth, minBytes }: Pick<PartitionRules, 'depth' | 'minBytes'>
+): Grouping {
+  if (depth === 0 || minBytes === 0) return { depth, own: undefined }
+  const { own } = partitionRules({ partitionDepth: depth, minPartitionSize: minBytes }, levels)
+  return { depth, own: [...own].sort() }
+}
+
+interface LevelBytes {
+  readonly depth: number
+  /** Keys and values of tables within a partition, by its name. */
+  readonly bytes: ReadonlyMap<string, number>
+}
+
+/** Levels never change, and rarely from one version to the next. */
+const levelBytes = new WeakMap<readonly TableMeta[], LevelBytes>()
+
+function bytesByPartition(tables: readonly TableMeta[], depth: number): LevelBytes['bytes'] {
+  const known = levelBytes.get(tables)
+  if (known?.depth === depth) return known.bytes
+  const bytes = new Map<string, number>()
+  for (const table of tables) {
+    if (isWithinPartition(table, depth)) addTo(bytes, partitionOfTable(table, depth), table.rawBytes)
+  }
+  levelBytes.set(tables, { depth, bytes })
+  return bytes
+}
+
+function addTo(sums: Map<string, number>, name: string, more: number): void {
+  sums.set(name, (sums.get(name) ?? 0) + more)
 }

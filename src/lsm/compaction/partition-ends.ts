@@ -1,8 +1,8 @@
 /** The current ends of the partitions: keys after them are new and need no merging. */
 import { compareKeys } from '../format/entry.ts'
-import { isWithinPartition, partitionOfTable } from './level0-runs.ts'
 import type { PartitionRules } from './partition.ts'
 import type { Levels } from './pick.ts'
+import { isWithinPartition, partitionOfTable } from './table-partition.ts'
 
 /** The last key of each partition that has tables of its own, ascending: see TableJob.endAfter. */
 export function partitionEnds(version: Levels, { depth, minBytes, own }: PartitionRules): readonly Uint8Array[] {

@@ -2,6 +2,7 @@
 import type { TableMeta } from '../version/table-meta.ts'
 import type { LevelTargets } from './level-targets.ts'
 import type { Run } from './level0-runs.ts'
+import type { Grouping } from './table-groups.ts'
 
 /** The part of a version that compaction needs. */
 export interface Levels {
@@ -10,7 +11,7 @@ export interface Levels {
 }
 
 export interface CompactionLimits {
-  /** Sorted runs in level 0 of one partition that trigger a compaction. */
+  /** Sorted runs in level 0 of one group that trigger a compaction. */
   readonly level0Trigger: number
   /** Target bytes of the first level below level 0. */
   readonly level1Bytes: number
@@ -22,6 +23,8 @@ export interface CompactionLimits {
    */
   readonly level0FileBytes: number
   readonly partitionDepth: number
+  /** Bytes of keys and values from which on a partition is merged by itself; smaller ones with their neighbours. */
+  readonly minPartitionBytes: number
 }
 
 export interface CompactionState {
@@ -30,18 +33,19 @@ export interface CompactionState {
   /** Only look for moves, because no merge could be started. */
   readonly movesOnly?: boolean
   /** Where the last merge out of this level ended; breaks ties, so that all keys are eventually merged. */
-  pointer(level: number, partition: string): Uint8Array | undefined
+  pointer(level: number, group: string): Uint8Array | undefined
 }
 
-/** One partition's share of a version, and the inputs of the policies. */
-export interface PartitionView {
+/** One group's share of a version (see table-groups.ts), and the inputs of the policies. */
+export interface GroupView {
   readonly name: string
   readonly version: Levels
-  /** This partition's tables per level; level 0 newest first. */
+  /** This group's tables per level; level 0 newest first. */
   readonly levels: readonly (readonly TableMeta[])[]
   readonly runs: readonly Run[]
   readonly targets: LevelTargets
   readonly limits: CompactionLimits
+  readonly grouping: Grouping
   readonly state: CompactionState
 }
 
@@ -50,7 +54,7 @@ export type Pick = Move | Merge
 /** Moves tables to another level without rewriting them: one manifest edit, no job. */
 export interface Move {
   readonly kind: 'move'
-  readonly partition: string
+  readonly group: string
   readonly level: number
   readonly tables: readonly TableMeta[]
   readonly toLevel: number
@@ -58,7 +62,7 @@ export interface Move {
 
 export interface Merge {
   readonly kind: 'merge'
-  readonly partition: string
+  readonly group: string
   /** Ascending levels; tables in level order. */
   readonly inputs: readonly MergeInput[]
   /** 0: merges runs of level 0 into one. */

@@ -1,7 +1,7 @@
 /**
  * Decides what to compact next. Pure: maps a version to a decision.
  *
- * Partitions are considered most urgent first; within one, level 0 before the levels below it, and joining small
+ * Groups of tables are considered most urgent first; within one, level 0 before the levels below it, and joining small
  * tables last. See level0-policy.ts, level-policy.ts and join-small.ts for the policies, bench/compaction-policy.ts
  * for their cost.
  *
@@ -15,24 +15,28 @@ import { bytesOf } from './key-span.ts'
 import { levelPick } from './level-policy.ts'
 import { levelTargets } from './level-targets.ts'
 import { level0Pick } from './level0-policy.ts'
-import { level0Runs, levelsByPartition } from './level0-runs.ts'
-import type { CompactionLimits, CompactionState, Levels, PartitionView, Pick } from './pick.ts'
+import { level0Runs } from './level0-runs.ts'
+import { groupingOf } from './own-partitions.ts'
+import type { CompactionLimits, CompactionState, GroupView, Levels, Pick } from './pick.ts'
+import { levelsByGroup } from './table-groups.ts'
 
 /** @returns undefined if nothing is worth doing, or all of it is in progress */
 export function pickCompaction(version: Levels, limits: CompactionLimits, state: CompactionState): Pick | undefined {
-  for (const view of partitionsByUrgency(version, limits, state)) {
+  for (const view of groupsByUrgency(version, limits, state)) {
     const pick = level0Pick(view) ?? levelPick(view) ?? joinPick(view)
     if (pick !== undefined) return pick
   }
   return undefined
 }
 
-function partitionsByUrgency(version: Levels, limits: CompactionLimits, state: CompactionState): PartitionView[] {
-  const views: PartitionView[] = []
-  for (const [name, levels] of levelsByPartition(version.levels, limits.partitionDepth)) {
+function groupsByUrgency(version: Levels, limits: CompactionLimits, state: CompactionState): GroupView[] {
+  const views: GroupView[] = []
+  const { partitionDepth: depth, minPartitionBytes: minBytes } = limits
+  const grouping = groupingOf(version.levels, { depth, minBytes })
+  for (const [name, levels] of levelsByGroup(version.levels, grouping)) {
     const runs = level0Runs(levels[0] ?? [])
     const targets = levelTargets(levels.map(bytesOf), limits.level1Bytes)
-    views.push({ name, version, levels, runs, targets, limits, state })
+    views.push({ name, version, levels, runs, targets, limits, grouping, state })
   }
   return views.sort((a, b) => b.runs.length - a.runs.length)
 }

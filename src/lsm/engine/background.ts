@@ -9,7 +9,6 @@
  * 3. If the manifest cannot be written, writing ends and no further job is started.
  */
 import type { JobRunner, TableJob, TableJobResult } from '../compaction/job.ts'
-import { partitionOfTable } from '../compaction/level0-runs.ts'
 import type { CompactionState, Merge, Move } from '../compaction/pick.ts'
 import { pickCompaction } from '../compaction/picker.ts'
 import { aborted, hasCode } from '../errors.ts'
@@ -190,7 +189,7 @@ export class Background {
     const state: CompactionState = {
       running: this.#running === undefined ? [] : [this.#running],
       movesOnly: this.#merging !== undefined,
-      pointer: (level, partition) => versions.compactionPointer(level, Buffer.from(partition, 'latin1'))
+      pointer: (level, group) => versions.compactionPointer(level, Buffer.from(group, 'latin1'))
     }
     const pick = pickCompaction(current, compactionLimits(options), state)
     if (pick?.kind === 'move') this.#startMove(pick)
@@ -253,7 +252,7 @@ export class Background {
     const version = versions.current.retain()
     try {
       const result = await this.#run(() => mergeJob(directory, merge, version, snapshots.live(), options))
-      await this.#install(editOf(merge, result, options.partitionDepth))
+      await this.#install(editOf(merge, result))
       counters.addMerge(merge.outputLevel, result)
       this.#mergeRetry.reset()
       this.#mergeError = undefined
@@ -314,15 +313,15 @@ function closed(): Error {
   return aborted('the database is closed')
 }
 
-function editOf(merge: Merge, result: TableJobResult, partitionDepth: number): VersionEdit {
-  const { inputs, outputLevel } = merge
+function editOf({ inputs, outputLevel, group }: Merge, result: TableJobResult): VersionEdit {
   const [top] = inputs
   const last = top?.tables.at(-1)
   const isLeveled = top !== undefined && top.level > 0 && last !== undefined
-  const partition = isLeveled ? Buffer.from(partitionOfTable(last, partitionDepth), 'latin1') : undefined
   return {
     deletedTables: inputs.flatMap(({ level, tables }) => tables.map(({ number }) => ({ level, number }))),
     newTables: result.tables.map((table) => ({ level: outputLevel, table })),
-    ...(isLeveled && partition ? { compactionPointers: [{ level: top.level, partition, key: last.largest }] } : {})
+    ...(isLeveled
+      ? { compactionPointers: [{ level: top.level, partition: Buffer.from(group, 'latin1'), key: last.largest }] }
+      : {})
   }
 }

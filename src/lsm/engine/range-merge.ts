@@ -12,7 +12,7 @@ export function mergeOfRange(version: Version, smallest: Uint8Array, largest: Ui
   const [first] = inputs
   if (first === undefined) return undefined
   const isWorth = inputs.length > 1 || first.level < lastLevel || first.tables.some((table) => table.tombstones > 0)
-  return isWorth ? { kind: 'merge', partition: '', inputs, outputLevel: lastLevel } : undefined
+  return isWorth ? { kind: 'merge', group: '', inputs, outputLevel: lastLevel } : undefined
 }
 
 /** All tables that overlap the range, transitively: including those that overlap the ranges of selected tables. */

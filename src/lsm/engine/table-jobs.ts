@@ -37,7 +37,8 @@ export function compactionLimits(options: ResolvedOptions): CompactionLimits {
     maxFileBytes: options.maxFileSize,
     // Value filters have one size, chosen for a table of maxFileSize.
     level0FileBytes: options.values === undefined ? Number.POSITIVE_INFINITY : options.maxFileSize,
-    partitionDepth: options.partitionDepth
+    partitionDepth: options.partitionDepth,
+    minPartitionBytes: options.minPartitionSize
   }
 }
 
@@ -52,7 +53,7 @@ export function flushJob(
   const { level0FileBytes } = compactionLimits(options)
   const bytes = memtables.reduce((sum, memtable) => sum + memtable.arena.usedBytes, 0)
   const cuts = memtables.reduce((sum, memtable) => sum + maxPartitions(memtable, options.partitionDepth), 0)
-  const partitions = partitionRules(options, version.allTables(), memtables)
+  const partitions = partitionRules(options, version.levels, memtables)
   return {
     kind: 'flush',
     directory,
@@ -86,7 +87,7 @@ export function mergeJob(
   const grandparents = outputLevel > 0 && outputLevel < lastLevel ? overlapping(outputLevel + 1).map(rangeOf) : []
   const rawBytes = tables.reduce((sum, table) => sum + Math.max(table.bytes, table.rawBytes), 0)
   const levels = version.levels.map((_, level) => overlapping(level))
-  const partitions = partitionRules(options, levels.flat())
+  const partitions = partitionRules(options, levels)
   return {
     kind: 'compaction',
     directory,

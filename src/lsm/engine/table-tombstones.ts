@@ -3,7 +3,7 @@
  * others. Such tables hold small partitions, see compaction/own-partitions.ts.
  */
 import { type KeySpan, overlaps } from '../compaction/key-span.ts'
-import { isWithinPartition } from '../compaction/level0-runs.ts'
+import { isWithinPartition } from '../compaction/table-partition.ts'
 import { compareKeys, EntryKind } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { Engine } from './engine.ts'

@@ -1,5 +1,6 @@
 /** Statistics of a store by level and partition, including its value filters. */
-import { level0Runs, levelsByPartition } from '../compaction/level0-runs.ts'
+import { level0Runs } from '../compaction/level0-runs.ts'
+import { levelsByGroup } from '../compaction/table-groups.ts'
 import type { WaitCounts } from '../engine/counters.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type LevelStats, type StoreStats, storeStats } from '../engine/stats.ts'
@@ -61,7 +62,7 @@ export function lsmStats(engine: Engine, values: Values | undefined): LsmStats {
 
 function partitionsOf({ version, counters }: Engine, depth: number, values: Values | undefined): PartitionStats[] {
   const noWaits = { slowdowns: 0, slowdownMilliseconds: 0, stalls: 0 }
-  const partitions = new Map(levelsByPartition(version.levels, depth))
+  const partitions = new Map(levelsByGroup(version.levels, { depth, own: undefined }))
   // A partition that writers once waited for may have no tables any more.
   for (const name of counters.level0Waits.keys()) if (!partitions.has(name)) partitions.set(name, [])
   const stats = [...partitions].map(([name, levels]) => ({

@@ -74,7 +74,11 @@ export const compaction = [
   ),
   mutant(
     'partitions are compacted separately although a table spans them',
-    edit('lsm/compaction/level0-runs', '  if (depth === 0) return new Map()\n', '  if (depth >= 0) return new Map()\n'),
+    edit(
+      'lsm/compaction/table-groups',
+      'grouping.depth === 0 ? new Map() : joins',
+      'grouping.depth >= 0 ? new Map() : joins'
+    ),
     'lsm/regression-001-partitions-of-an-older-depth',
     'lsm/model-levels'
   ),
@@ -121,7 +125,7 @@ export const compaction = [
   ),
   mutant(
     'small tables of several partitions are joined',
-    edit('lsm/compaction/join-small', ' || partitionOfTable(tables[at]!, partitionDepth) !== partition', ''),
+    edit('lsm/compaction/join-small', ' || groupOfTable(tables[at]!, grouping) !== group', ''),
     'lsm/picker-cases'
   ),
   mutant(
@@ -172,6 +176,11 @@ export const compaction = [
     'a partition that ends in a new table is taken for a small one',
     edit('lsm/compaction/table-outputs', 'this.#endedRawBytes + (', '('),
     'lsm/compaction-job'
+  ),
+  mutant(
+    'small partitions that share tables have levels of their own',
+    edit('lsm/compaction/own-partitions', 'if (depth === 0 || minBytes === 0)', 'if (depth >= 0)'),
+    'lsm/picker-cases'
   ),
   mutant(
     'tombstones in tables that partitions share are overlooked',

@@ -63,7 +63,7 @@ export function rewriteJob(
     firstNumber: numbers.take(reservedNumbers),
     reservedNumbers,
     maxFileBytes: maxFileSize,
-    partitions: partitionRules(options, runs.flat()),
+    partitions: partitionRules(options, runs),
     // Tables without overlap will soon be moved to the last level unchanged.
     table: tableWriteOptions(options, levelCount - 1)
   }
