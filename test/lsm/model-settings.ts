@@ -41,7 +41,10 @@ export const levelSettings: Readonly<Record<string, Setting>> = {
   'partitions that share tables while they are small': {
     variants: [
       { ...tiny, partitionDepth: 1, minPartitionSize: 400 },
-      { ...tiny, partitionDepth: 1, minPartitionSize: 1500, level0CompactionTrigger: 1 }
+      { ...tiny, partitionDepth: 1, minPartitionSize: 1500, level0CompactionTrigger: 1 },
+      { ...tiny, partitionDepth: 1 },
+      { ...tiny, partitionDepth: 2, minPartitionSize: 700, level1Bytes: 500 },
+      tiny
     ]
   },
   defaults: { variants: [{}] },
