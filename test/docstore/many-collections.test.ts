@@ -3,10 +3,15 @@
  * also share tables; once, each had three.
  */
 import { readdirSync } from 'node:fs'
+import v8 from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+v8.setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
 
 const count = 2100
 
@@ -45,6 +50,26 @@ test('hundreds of small collections are a few files', async () => {
   await using db = await open(path)
   assert.is((await db.listCollections()).length, 300)
   assert.equal((await db.verify()).problems, [])
+})
+
+test('an open collection of twenty documents takes less than 50 KB', async () => {
+  await using db = await open(temporaryDirectory())
+  const fill = async (from: number, to: number): Promise<number> => {
+    for (let c = from; c < to; c++) {
+      const users = db.collection(`c${c}`)
+      await users.insertMany(
+        Array.from({ length: 20 }, (_, i) => ({ _id: i, name: `user ${i}`, tags: ['a', `b${c}`] }))
+      )
+      assert.is(await users.countDocuments({ name: 'user 7' }), 1)
+    }
+    collect()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    return heapUsed + arrayBuffers
+  }
+  // What the first collections take is shared by the others.
+  const before = await fill(0, 300)
+  const each = ((await fill(300, 1300)) - before) / 1000
+  assert.ok(each < 50_000, `${Math.round(each)} bytes`)
 })
 
 test.run()

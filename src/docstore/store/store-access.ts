@@ -61,7 +61,19 @@ interface EncodedWriteStore {
   beginIngest(): Promise<Ingest>
 }
 
+/** One for each store: the collections of a database share its idle batches. */
+const accesses = new WeakMap<Store, StoreAccess>()
+
 export function accessTo(store: Store): StoreAccess {
+  let access = accesses.get(store)
+  if (access === undefined) {
+    access = newAccess(store)
+    accesses.set(store, access)
+  }
+  return access
+}
+
+function newAccess(store: Store): StoreAccess {
   if (!hasEncodedWrites(store))
     return {
       newSink: () => new OperationList(store),
@@ -138,7 +150,7 @@ class OperationList implements BatchSink {
 }
 
 /** Number of batches whose memory is reused: one is applied while the next is assembled. */
-const maxIdle = 2
+const maxIdle = 4
 
 class EncodedSink implements BatchSink {
   readonly copies = true

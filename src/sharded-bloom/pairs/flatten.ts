@@ -48,7 +48,8 @@ export interface FlattenLimits {
 export const defaultFlattenLimits: FlattenLimits = { maxDepth: 100, maxValues: 2 ** 18, maxFacts: 20_000 }
 
 const maxShapes = 65_536
-const initialValues = 256
+/** Doubled as documents need it: each collection has a flattener. */
+const initialValues = 16
 /** Room for more values is given up again: it keeps their texts in memory. */
 const maxKeptValues = 16_384
 

@@ -8,7 +8,7 @@ const comma = 0x2c
 
 export class PairTexts {
   /** The texts, separated by commas. */
-  #bytes = new Uint8Array(1024)
+  #bytes = new Uint8Array(0)
   readonly #ends: number[] = []
 
   /** Returns the texts of all pairs as a list without its brackets. Valid until the next call. */

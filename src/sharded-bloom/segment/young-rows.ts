@@ -3,7 +3,7 @@
  * of rows takes a quarter of a megabyte however few documents it has, too much for thousands of small collections.
  */
 
-const firstDocuments = 16
+const firstDocuments = 4
 
 export class YoungRows {
   readonly #shards: number

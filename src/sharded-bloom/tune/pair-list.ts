@@ -47,7 +47,7 @@ const noBytes = new Uint8Array(0)
 /** The pairs of flattened documents, one after another. */
 export class FlatPairs implements PairList {
   count = 0
-  words = new Int32Array(64 * entryWords)
+  words = new Int32Array(0)
   readonly bytes = noBytes
   readonly textBytes = 0
   readonly counter = undefined

@@ -17,7 +17,7 @@ export interface SampledPair extends HashedPair {
   readonly count: number
 }
 
-const firstSlots = 256
+const firstSlots = 16
 const slotGrowth = 4
 /** With more pairs than this, moving to the scanner's memory does not pay any more. */
 const maxPairsToAttach = 4096
@@ -36,7 +36,7 @@ export class SampledPairs implements CounterOwner {
   /** Slots in use, a power of two. */
   #slotCount = firstSlots
   /** By number: everything that counting needs, in one cache line. */
-  #pairs: Int32Array = new Int32Array(firstSlots * pairWords)
+  #pairs: Int32Array = new Int32Array((firstSlots / 2) * pairWords)
   #counter: PairCounter | undefined
   /** Allows entering only once: samples that took turns would only copy. */
   #mayAttach = true

@@ -25,8 +25,8 @@ const halves = new Int32Array(double.buffer)
 
 export class SampledValues {
   readonly #paths = new SampledPaths()
-  #words: Int32Array = new Int32Array(64 * valueWords)
-  #bytes: Uint8Array = new Uint8Array(1024)
+  #words: Int32Array = new Int32Array(0)
+  #bytes: Uint8Array = new Uint8Array(0)
   /** Paths by the counter's numbers. */
   #source: readonly string[] = []
   /**
@@ -125,7 +125,7 @@ export class SampledValues {
   drop(kept: Int32Array): void {
     const bytes = this.#bytes
     const keys = this.#keys
-    this.#bytes = new Uint8Array(1024)
+    this.#bytes = new Uint8Array(0)
     this.bytesLength = 0
     this.#keys = []
     for (let i = 0; i < kept.length; i++) {
@@ -199,7 +199,7 @@ class SampledPaths {
   readonly #numbers = new Map<string, number>()
   #source: readonly string[] | undefined
   /** By the source's number, its own number plus one, or 0 if not known yet. */
-  #known: Int32Array = new Int32Array(64)
+  #known: Int32Array = new Int32Array(8)
 
   numberOf(source: readonly string[], place: number): number {
     if (source !== this.#source) this.#begin(source)

@@ -22,7 +22,7 @@ const maxPairs = 1 << 18
 const minDocuments = 512
 const documentsPerStep = 512
 const noMembers = new Int32Array(0)
-const fewestMembers = 1024
+const fewestMembers = 64
 /** Member array of a closed sampler, for the next one that has documents; the largest. */
 let idleMembers: Int32Array = noMembers
 const maxIdleMembers = 1 << 19
