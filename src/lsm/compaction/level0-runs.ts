@@ -35,8 +35,8 @@ export function level0Depth(tables: readonly TableMeta[], depth: number): number
 }
 
 /**
- * The partition with most runs in level 0; without tables, a result with no runs. Small partitions that share tables
- * count by the first of each table: those that have a key in common with more than one run overlap, and so count as one.
+ * The partition with most runs in level 0; without tables, a result with no runs. A table that partitions share counts
+ * for the first of them, and tables that overlap are of one in any case.
  */
 export function deepestPartition(tables: readonly TableMeta[], depth: number): { name: string; runs: number } {
   let deepest = { name: '', runs: 0 }
