@@ -20,9 +20,9 @@ const onePartition: CompactionLimits = {
   maxFileBytes: 2 * mib,
   level0FileBytes: Number.POSITIVE_INFINITY,
   partitionDepth: 0,
-  minPartitionBytes: 0
+  minPartitionSize: 0
 }
-const smallPartitions: CompactionLimits = { ...onePartition, partitionDepth: 1, minPartitionBytes: mib }
+const smallPartitions: CompactionLimits = { ...onePartition, partitionDepth: 1, minPartitionSize: mib }
 
 /** Bytes per millisecond that writers offer, and that flushes and merges write. */
 const offered = 140_000

@@ -14,7 +14,7 @@ const limits: CompactionLimits = {
   maxFileBytes: 100,
   level0FileBytes: Number.POSITIVE_INFINITY,
   partitionDepth: 0,
-  minPartitionBytes: 0
+  minPartitionSize: 0
 }
 
 /** `a-f` or `a-f:200` (bytes) or `a-f:200:90%` (tombstones); 100 bytes are 100 entries. */
@@ -240,7 +240,7 @@ test('small tables are joined only within a partition, even if a table of level 
   assert.is(pickOfAges(6, ofOne), '6: !b!1 !b!2 !b!3 !b!4 !b!5 !b!6 !b!7 !b!8 ⇒ 6')
 })
 
-const sharing = { limits: { partitionDepth: 1, minPartitionBytes: 1000 } }
+const sharing = { limits: { partitionDepth: 1, minPartitionSize: 1000 } }
 
 test('small partitions that share tables have levels in common: level 0 is not merged into all that they have', () => {
   const last = 'abcdefghijklmnopqrst'.split('').map((name) => `!${name}!1-!${name}x!9:200`)
@@ -250,14 +250,13 @@ test('small partitions that share tables have levels in common: level 0 is not m
 })
 
 test('a large partition between small ones is merged by itself', () => {
-  const large = (level: number) => `${level}: !a!1-!b!9 !m!1-!m!9:400 !y!1-!z!9`
-  const levels = [1, 2, 3, 4].map(() => large(0).slice(3)).join(' ')
+  const flushes = (tables: string) => Array(4).fill(tables).join(' ')
   assert.is(
-    pick(`0: ${levels} | 6: !a!2-!b!1:100 !m!1-!m!5:1000 !x!1-!z!1:100`, sharing),
+    pick(`0: ${flushes('!a!1-!b!9 !m!1-!m!9:400 !y!1-!z!9')} | 6: !a!2-!b!1:100 !m!1-!m!5:1000 !x!1-!z!1:100`, sharing),
     '0: !a!1-!b!9 !a!1-!b!9 !a!1-!b!9 !a!1-!b!9 + 6: !a!2-!b!1 ⇒ 6'
   )
   assert.is(
-    pick(`0: ${levels.replaceAll(/!a!1-!b!9 |!y!1-!z!9/g, '').trim()} | 6: !a!2-!b!1:100 !m!1-!m!5:1000`, sharing),
+    pick(`0: ${flushes('!m!1-!m!9:400')} | 6: !a!2-!b!1:100 !m!1-!m!5:1000`, sharing),
     '0: !m!1-!m!9 !m!1-!m!9 !m!1-!m!9 !m!1-!m!9 + 6: !m!1-!m!5 ⇒ 6'
   )
 })

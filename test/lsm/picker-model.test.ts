@@ -148,9 +148,9 @@ const limitSets: readonly CompactionLimits[] = [
   { level1Bytes: 3000, maxFileBytes: 300, level0FileBytes: 300, partitionDepth: 1 },
   { level0Trigger: 1, level1Bytes: 100, maxFileBytes: 100, level0FileBytes: 1000, partitionDepth: 2 },
   { level0Trigger: 2, level1Bytes: 100_000, maxFileBytes: 1000, level0FileBytes: Infinity, partitionDepth: 1 },
-  { level1Bytes: 500, maxFileBytes: 300, level0FileBytes: 300, partitionDepth: 2, minPartitionBytes: 1000 },
-  { level0Trigger: 2, level1Bytes: 100, maxFileBytes: 200, level0FileBytes: Infinity, minPartitionBytes: 20_000 }
-].map((limits) => ({ level0Trigger: 4, partitionDepth: 1, minPartitionBytes: 0, ...limits }))
+  { level1Bytes: 500, maxFileBytes: 300, level0FileBytes: 300, partitionDepth: 2, minPartitionSize: 1000 },
+  { level0Trigger: 2, level1Bytes: 100, maxFileBytes: 200, level0FileBytes: Infinity, minPartitionSize: 20_000 }
+].map((limits) => ({ level0Trigger: 4, partitionDepth: 1, minPartitionSize: 0, ...limits }))
 
 test('random picks, finished in any order, keep levels sorted and newer versions above older ones', () => {
   for (let round = 0; round < 120; round++) {

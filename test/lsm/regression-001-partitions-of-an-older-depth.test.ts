@@ -11,7 +11,7 @@ const limits: CompactionLimits = {
   maxFileBytes: 100,
   level0FileBytes: Number.POSITIVE_INFINITY,
   partitionDepth: 1,
-  minPartitionBytes: 0
+  minPartitionSize: 0
 }
 
 const idle = { running: [], pointer: () => undefined }

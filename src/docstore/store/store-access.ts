@@ -149,7 +149,7 @@ class OperationList implements BatchSink {
   }
 }
 
-/** Number of batches whose memory is reused: one is applied while the next is assembled. */
+/** Number of batches whose memory is reused: in a collection, one is applied while the next is assembled. */
 const maxIdle = 4
 
 class EncodedSink implements BatchSink {

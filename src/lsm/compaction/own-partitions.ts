@@ -12,18 +12,20 @@ import type { Memtable } from '../memtable/memtable.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { type PartitionRules, partitionName } from './partition.ts'
-import type { Grouping } from './table-groups.ts'
+import { type Grouping, LevelCache } from './table-groups.ts'
 import { isWithinPartition, partitionOfTable } from './table-partition.ts'
 
 /** Entries of a memtable that are looked at: those of a partition worth a table are hit often enough. */
 const sampledEntries = 4096
+
+type PartitionOptions = Pick<ResolvedOptions, 'partitionDepth' | 'minPartitionSize'>
 
 /**
  * @param levels tables of the store, or those that the job may touch
  * @param memtables to be flushed
  */
 export function partitionRules(
-  { partitionDepth, minPartitionSize }: Pick<ResolvedOptions, 'partitionDepth' | 'minPartitionSize'>,
+  { partitionDepth, minPartitionSize }: PartitionOptions,
   levels: readonly (readonly TableMeta[])[],
   memtables: readonly Memtable[] = []
 ): PartitionRules {
@@ -42,33 +44,22 @@ export function partitionRules(
 }
 
 /** How the store's tables are grouped for merging. */
-export function groupingOf(
-  levels: readonly (readonly TableMeta[])[],
-  { depth, minBytes }: Pick<PartitionRules, 'depth' | 'minBytes'>
-): Grouping {
-  if (depth === 0 || minBytes === 0) return { depth, own: undefined }
-  const { own } = partitionRules({ partitionDepth: depth, minPartitionSize: minBytes }, levels)
-  return { depth, own: [...own].sort() }
+export function groupingOf(options: PartitionOptions, levels: readonly (readonly TableMeta[])[]): Grouping {
+  const { depth, minBytes, own } = partitionRules(options, levels)
+  return { depth, own: minBytes === 0 ? undefined : [...own].sort() }
 }
 
-interface LevelBytes {
-  readonly depth: number
-  /** Keys and values of tables within a partition, by its name. */
-  readonly bytes: ReadonlyMap<string, number>
-}
+const levelBytes = new LevelCache<ReadonlyMap<string, number>>()
 
-/** Levels never change, and rarely from one version to the next. */
-const levelBytes = new WeakMap<readonly TableMeta[], LevelBytes>()
-
-function bytesByPartition(tables: readonly TableMeta[], depth: number): LevelBytes['bytes'] {
-  const known = levelBytes.get(tables)
-  if (known?.depth === depth) return known.bytes
-  const bytes = new Map<string, number>()
-  for (const table of tables) {
-    if (isWithinPartition(table, depth)) addTo(bytes, partitionOfTable(table, depth), table.rawBytes)
-  }
-  levelBytes.set(tables, { depth, bytes })
-  return bytes
+/** Keys and values of tables within a partition, by its name. */
+function bytesByPartition(tables: readonly TableMeta[], depth: number): ReadonlyMap<string, number> {
+  return levelBytes.of(tables, { depth, own: undefined }, () => {
+    const bytes = new Map<string, number>()
+    for (const table of tables) {
+      if (isWithinPartition(table, depth)) addTo(bytes, partitionOfTable(table, depth), table.rawBytes)
+    }
+    return bytes
+  })
 }
 
 function addTo(sums: Map<string, number>, name: string, more: number): void {

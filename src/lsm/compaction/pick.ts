@@ -24,7 +24,7 @@ export interface CompactionLimits {
   readonly level0FileBytes: number
   readonly partitionDepth: number
   /** Bytes of keys and values from which on a partition is merged by itself; smaller ones with their neighbours. */
-  readonly minPartitionBytes: number
+  readonly minPartitionSize: number
 }
 
 export interface CompactionState {

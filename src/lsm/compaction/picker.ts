@@ -31,8 +31,7 @@ export function pickCompaction(version: Levels, limits: CompactionLimits, state:
 
 function groupsByUrgency(version: Levels, limits: CompactionLimits, state: CompactionState): GroupView[] {
   const views: GroupView[] = []
-  const { partitionDepth: depth, minPartitionBytes: minBytes } = limits
-  const grouping = groupingOf(version.levels, { depth, minBytes })
+  const grouping = groupingOf(limits, version.levels)
   for (const [name, levels] of levelsByGroup(version.levels, grouping)) {
     const runs = level0Runs(levels[0] ?? [])
     const targets = levelTargets(levels.map(bytesOf), limits.level1Bytes)

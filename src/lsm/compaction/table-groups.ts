@@ -72,7 +72,7 @@ function groupsOf(tables: readonly TableMeta[], grouping: Grouping, joined: Join
 }
 
 /** What was computed of a level, which never changes, with the grouping that was used. */
-class LevelCache<Result> {
+export class LevelCache<Result> {
   readonly #known = new WeakMap<readonly TableMeta[], { readonly grouping: Grouping; readonly result: Result }>()
 
   /** A level rarely changes from one version to the next, and grouping a last level of thousands of tables is slow. */

@@ -38,7 +38,7 @@ export function compactionLimits(options: ResolvedOptions): CompactionLimits {
     // Value filters have one size, chosen for a table of maxFileSize.
     level0FileBytes: options.values === undefined ? Number.POSITIVE_INFINITY : options.maxFileSize,
     partitionDepth: options.partitionDepth,
-    minPartitionBytes: options.minPartitionSize
+    minPartitionSize: options.minPartitionSize
   }
 }
 

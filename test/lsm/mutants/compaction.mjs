@@ -179,7 +179,7 @@ export const compaction = [
   ),
   mutant(
     'small partitions that share tables have levels of their own',
-    edit('lsm/compaction/own-partitions', 'if (depth === 0 || minBytes === 0)', 'if (depth >= 0)'),
+    edit('lsm/compaction/own-partitions', 'minBytes === 0 ? undefined', 'minBytes >= 0 ? undefined'),
     'lsm/picker-cases'
   ),
   mutant(
