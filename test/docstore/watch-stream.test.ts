@@ -145,6 +145,22 @@ test('a consumer that keeps up can take any amount, even documents beyond the bu
   assert.is(seen, 82)
 })
 
+test('a consumer that takes one event in each turn keeps up with a batch of several megabytes', async () => {
+  await using db = await memory()
+  await db.insertMany(Array.from({ length: 60 }, (_, i) => ({ _id: i, text: 'x'.repeat(100_000) })))
+  const stream = db.watch([], { maxBufferedBytes: 700_000, fullDocumentBeforeChange: 'required' })
+  const consumed = (async () => {
+    let seen = 0
+    for await (const _ of stream) {
+      if (++seen === 60) return seen
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return seen
+  })()
+  await Promise.all([db.deleteMany({}), consumed])
+  assert.is(await consumed, 60)
+})
+
 test('a small budget holds many deletions, because only their keys are kept', async () => {
   await using db = await memory()
   await db.insertMany(Array.from({ length: 500 }, (_, i) => ({ _id: i, text: 'x'.repeat(2000) })))

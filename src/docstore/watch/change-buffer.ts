@@ -44,6 +44,16 @@ export class ChangeBuffer {
     return this.#first >= this.#changes.length
   }
 
+  /** Bytes of the changes that are to be taken. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Whether what is to be taken exceeds half of the budget. */
+  get isFilling(): boolean {
+    return 2 * this.#bytes > this.settings.maxBufferedBytes
+  }
+
   /** Adds a committed change. */
   put(change: Change): void {
     if (!this.isOpen) return

@@ -26,11 +26,10 @@ export interface CommittedBatch {
 
 /** Records read at once. */
 const runDocuments = 16
-/**
- * Approximate amount reported before yielding to the event loop: a consumer that keeps up takes these events before the
- * next.
- */
+/** Approximate amount reported before yielding to the event loop, for consumers to take these events. */
 const turnCharacters = 256 * 1024
+/** Most turns in a row for a consumer that goes on taking events: one that is slow must not hold up writers for long. */
+const maxTurns = 64
 
 /** @param before undefined if nothing was deleted or replaced; released here */
 export async function notifyStreams(
@@ -56,7 +55,7 @@ export async function notifyStreams(
         for (const stream of streams) stream.put(change)
         characters += (old?.length ?? 0) + (after?.length ?? 0)
         if (characters < turnCharacters) continue
-        await nextTurn()
+        await letConsumersTake(streams)
         characters = 0
       }
       const slice = yieldIfDue(sliceStart)
@@ -66,6 +65,21 @@ export async function notifyStreams(
     for (const stream of streams) stream.fail(fromStore(error))
   } finally {
     before?.release()
+  }
+}
+
+/**
+ * Yields to the event loop. While a stream's buffer is filling, and its consumer takes from it, that is repeated: if turns
+ * are long, as on a busy machine, a consumer gets one event in every other turn.
+ */
+async function letConsumersTake(streams: readonly ChangeBuffer[]): Promise<void> {
+  await nextTurn()
+  for (let turns = 0; turns < maxTurns; turns += 2) {
+    const filling = streams.filter(({ isFilling }) => isFilling).map((stream) => ({ stream, bytes: stream.bytes }))
+    if (filling.length === 0) return
+    await nextTurn()
+    await nextTurn()
+    if (filling.every(({ stream, bytes }) => stream.bytes === bytes)) return
   }
 }
 
