@@ -104,7 +104,7 @@ report('AND of 8 rows and count', {
 report('AND of 8 rows and list the members (1/256)', {
   kernels: repeat((i) => {
     kernels.andRows(pointers + setOf(i) * 4, ROWS, out, FRAME_BYTES)
-    return kernels.enumerate(out, FRAME_BYTES, list, 65_536)
+    return kernels.enumerate(out, FRAME_BYTES, list, 65_536, 0)
   }),
   plain: repeat((i) => {
     plainAnd(setOf(i))

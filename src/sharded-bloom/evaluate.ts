@@ -11,7 +11,7 @@
  * 5. The row memory that an evaluation holds depends on how deep the expression nests, not on its number of terms: AND
  *    and OR take their own frame first, and give back their children's frames whenever they fold these into it.
  */
-import type { RowMemory } from '../bloom/kernels/index.ts'
+import { enumerateSlack, type RowMemory } from '../bloom/kernels/index.ts'
 import type { BoundsNode, LeafLocation, PreparedBounds } from './bounds.ts'
 import { type Evaluation, evaluationOf } from './evaluation.ts'
 import { FrameStack } from './frame-stack.ts'
@@ -240,11 +240,11 @@ class SegmentEvaluation {
 
   /** Clears the dead among few documents; returns false for more. Positions beyond the bitmap's words are live. */
   #clearFewDead(out: number, live: Uint32Array): boolean {
-    const { kernels, u8, u32 } = this.#memory
-    const list = this.#memory.push(4 * (fewDocuments + 1))
-    const count = kernels.enumerate(out + this.#from, this.#length, list, fewDocuments + 1)
+    const { kernels, u8, u16 } = this.#memory
+    const list = this.#memory.push(2 * (fewDocuments + 1 + enumerateSlack))
+    const count = kernels.enumerate(out + this.#from, this.#length, list, fewDocuments + 1, this.#from * 8)
     for (let i = 0; i < count && count <= fewDocuments; i++) {
-      const position = u32[(list >>> 2) + i]! + this.#from * 8
+      const position = u16[(list >>> 1) + i]!
       const isDead = position < live.length * 32 && (live[position >>> 5]! & (1 << (position & 31))) === 0
       if (isDead) u8[out + (position >>> 3)]! &= ~(1 << (position & 7))
     }

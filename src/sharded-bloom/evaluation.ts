@@ -1,5 +1,6 @@
 /** The result of evaluating bounds over one segment, and how it is read from the bits. */
-import type { RowMemory } from '../bloom/kernels/index.ts'
+import { enumerateSlack, type RowMemory } from '../bloom/kernels/index.ts'
+import { copyPositions } from './position-lists.ts'
 import type { RowPart } from './segment/and-groups.ts'
 
 export interface Evaluation {
@@ -63,12 +64,9 @@ function countOf(upper: number, lower: number, upperCount: number, part: RowPart
 }
 
 function positionsOf(row: number, count: number, { from, length }: RowPart, memory: RowMemory): Uint16Array {
-  const { kernels, u32 } = memory
-  const list = memory.push(count * 4)
-  kernels.enumerate(row + from, length, list, count)
-  const positions = new Uint16Array(count)
-  for (let i = 0; i < count; i++) positions[i] = u32[(list >>> 2) + i]! + from * 8
-  return positions
+  const list = memory.push(2 * (count + enumerateSlack))
+  memory.kernels.enumerate(row + from, length, list, count, from * 8)
+  return copyPositions(memory.u16, list >>> 1, count)
 }
 
 /** Returns bit i set when positions[i] is set in the row. */

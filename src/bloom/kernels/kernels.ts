@@ -12,6 +12,9 @@ import { PetalError } from '../../model/errors.ts'
 import { decodeCode, type SharedWasmMemory, webAssembly } from '../../model/web-assembly.ts'
 import { kernelsBase64 } from './kernels.generated.ts'
 
+/** Positions that enumerate() may overwrite beyond the last. */
+export const enumerateSlack = 66
+
 export interface Kernels {
   /**
    * out = AND of `count` rows, in one pass. No rows: all ones.
@@ -55,13 +58,13 @@ export interface Kernels {
   popcountAnd(a: number, b: number, bytes: number): number
 
   /**
-   * Writes the positions of set bits, ascending, as u32.
-   * @param out 4-aligned, room for `max` positions
-   * @returns how many were written; if `max`, there may be more
+   * Writes the positions of set bits, ascending, as u16.
+   * @param bytes at most 8 KiB
+   * @param out 2-aligned, room for `max` + enumerateSlack positions, of which those that are not returned may be overwritten
+   * @param first is added to every position; the sums must be below 65,536
+   * @returns how many there are, or `max` if there are more
    */
-  enumerate(address: number, bytes: number, out: number, max: number): number
-  /** As enumerate, from the highest position down. */
-  enumerateDescending(address: number, bytes: number, out: number, max: number): number
+  enumerate(address: number, bytes: number, out: number, max: number, first: number): number
   /** Sets the bits of `out` at `count` positions (u16, 2-aligned, any order). Other bits are unchanged. */
   setPositions(positions: number, count: number, out: number): void
   /** Clears the bits of `out` at `count` positions (u16, 2-aligned, any order). Other bits are unchanged. */
