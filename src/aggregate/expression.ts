@@ -15,6 +15,7 @@ import { isConstant } from './constants.ts'
 import { evaluationError, type Place, stageError } from './errors.ts'
 import { compileExpression, type Expression } from './expression-compile.ts'
 import { impliedByFilter, impliedFilter } from './implied-filter.ts'
+import { LoopGuard } from './loop-guard.ts'
 import type { OperatorCompiler } from './operators/compiler.ts'
 import { pathsOfExpression } from './used-paths.ts'
 
@@ -38,6 +39,8 @@ export class Expressions {
   /** Values that are the same for all documents, by name. */
   readonly constants: Document
   readonly order: StringOrder | undefined
+  /** Looks at the limits of the operation that evaluates them. */
+  readonly loops = new LoopGuard()
   readonly #names: Set<string>
   /** Variables whose values do not change any more. */
   readonly #constants: Map<string, unknown>
@@ -154,7 +157,8 @@ export class Expressions {
             place,
             variable,
             isFixed: (name) => isFixed(name, constants),
-            isCollated: this.order !== undefined
+            isCollated: this.order !== undefined,
+            loops: this.loops
           })
         )
       } catch (error) {
@@ -186,8 +190,11 @@ export class Expressions {
     this.require(place, (compiler) => {
       compiled = compiler.operation(name, argument)
     })
+    const { loops } = this
     return (document) => {
       try {
+        // One may be evaluated for many parts of a document.
+        loops.count()
         return (compiled as Expression)(document)
       } catch (error) {
         throw evaluationError(place, error)

@@ -11,6 +11,7 @@ import type { Document } from '../model/types.ts'
 import { type Update, withFields } from '../query/update/update.ts'
 import { stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
+import type { LoopGuard } from './loop-guard.ts'
 import { parseStages } from './parse.ts'
 import { compileReshape } from './reshape.ts'
 
@@ -19,6 +20,8 @@ export interface UpdatePipeline {
   readonly change: Update
   /** Loads operators, once; undefined if there are none. */
   readonly ready: (() => Promise<void>) | undefined
+  /** Looks at the limits of the call. */
+  readonly loops: LoopGuard
 }
 
 /**
@@ -33,7 +36,8 @@ export function compileUpdatePipeline(pipeline: unknown, expressions: Expression
   const change = compileChange(pipeline, expressions)
   return {
     change: (document) => withFields(document, change(document)),
-    ready: expressions.needsLoading ? () => expressions.load() : undefined
+    ready: expressions.needsLoading ? () => expressions.load() : undefined,
+    loops: expressions.loops
   }
 }
 

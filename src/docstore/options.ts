@@ -176,9 +176,12 @@ export type NoOptions = Readonly<Record<string, never>>
 
 /** Options of one read. */
 export interface ReadOptions {
-  /** Aborts the operation with an AbortedError. */
+  /** Aborts the operation with an AbortedError, at the next turn of the event loop: not within a document's expressions. */
   readonly signal?: AbortSignal
-  /** Time limit in milliseconds, waiting for other writes included; then the call fails with MaxTimeMSExpired. */
+  /**
+   * Time limit in milliseconds, waiting for other writes included; then the call fails with MaxTimeMSExpired, even within
+   * an expression over a long array.
+   */
   readonly maxTimeMS?: number
   /**
    * Forces a plan: `'scan'` reads every document; `'index'` uses the index over all pairs even where `_id` or a

@@ -7,16 +7,27 @@ import { childOf } from '../model/path.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { compileSort, directionOf, type SortField } from './sort.ts'
 
+interface ElementSortOptions {
+  /** For a collation. */
+  readonly strings?: StringOrder | undefined
+  /** Called for each element whose key is read, and each comparison; an error that it throws ends the sort. */
+  readonly onStep?: () => void
+}
+
 export type ElementSort = (elements: readonly unknown[]) => unknown[]
 
 /**
  * @returns undefined for `$natural`
  * @throws PetalError as compileSort()
  */
-export function compileElementSort(spec: Document, strings?: StringOrder): ElementSort | undefined {
+export function compileElementSort(
+  spec: Document,
+  { strings, onStep }: ElementSortOptions = {}
+): ElementSort | undefined {
   const { keys, natural } = compileSort(spec, strings)
   if (natural !== undefined) return undefined
   const compare = (a: readonly unknown[], b: readonly unknown[]): number => {
+    onStep?.()
     for (const [i, { direction }] of keys.entries()) {
       const difference = compareValues(a[i], b[i], strings)
       if (difference !== 0) return direction * difference
@@ -25,7 +36,10 @@ export function compileElementSort(spec: Document, strings?: StringOrder): Eleme
   }
   return (elements) =>
     elements
-      .map((element) => ({ element, key: keys.map((field) => keyOf(element, field)) }))
+      .map((element) => {
+        onStep?.()
+        return { element, key: keys.map((field) => keyOf(element, field)) }
+      })
       .sort((a, b) => compare(a.key, b.key))
       .map(({ element }) => element)
 }

@@ -19,7 +19,10 @@ function accumulating(...[argument, compiler, name]: Parameters<Operator>): Retu
     const [first, ...others] = values.map((value) => value(document))
     const accumulator = new Class()
     const all = others.length === 0 && Array.isArray(first) ? first : [first, ...others]
-    for (const value of all) accumulator.add(value)
+    for (const value of all) {
+      compiler.loops.count()
+      accumulator.add(value)
+    }
     return accumulator.result()
   }
 }

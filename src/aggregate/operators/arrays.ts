@@ -3,6 +3,7 @@ import { PetalError } from '../../model/errors.ts'
 import { defaultBudgetBytes } from '../../model/memory-budget.ts'
 import { describeType } from '../../query/errors.ts'
 import { compareInExpression, isNil } from '../expression-values.ts'
+import type { LoopGuard } from '../loop-guard.ts'
 import { arrayOf, arraysOf, fieldsOf, integerOf, nary, type Operator, type Operators, unary } from './operator.ts'
 
 /** Maximum length of a `$range`, limited by the memory that an operation may use. */
@@ -18,17 +19,21 @@ export const arrayOperators: Operators = {
   $concatArrays: nary(0, Number.POSITIVE_INFINITY, concatenated),
   $isArray: unary(Array.isArray),
   $size: unary((value, name) => arrayOf(value, name).length),
-  $reverseArray: unary((value, name) => (isNil(value) ? null : arrayOf(value, name).toReversed())),
-  $in: nary(2, 2, ([value, list], name) =>
-    arrayOf(list, `${name}: the second argument`).some((element) => compareInExpression(element, value) === 0)
+  $reverseArray: unary((value, name, loops) =>
+    isNil(value) ? null : counted(arrayOf(value, name).toReversed(), loops)
   ),
-  $indexOfArray: nary(2, 4, ([array, wanted, ...bounds], name) => {
+  $in: nary(2, 2, ([value, list], name, loops) => {
+    const elements = arrayOf(list, `${name}: the second argument`)
+    return indexIn(elements, (element) => compareInExpression(element, value) === 0, loops) >= 0
+  }),
+  $indexOfArray: nary(2, 4, ([array, wanted, ...bounds], name, loops) => {
     if (isNil(array)) return null
     const elements = arrayOf(array, name)
     const [from = 0, to = elements.length] = bounds.map((bound) => integerOf(bound, `${name}: position`, 0))
-    return elements.slice(0, to).findIndex((element, i) => i >= from && compareInExpression(element, wanted) === 0)
+    const isWanted = (element: unknown, i: number): boolean => i >= from && compareInExpression(element, wanted) === 0
+    return indexIn(elements.slice(0, to), isWanted, loops)
   }),
-  $range: nary(2, 3, (values, name) => {
+  $range: nary(2, 3, (values, name, loops) => {
     const [start, end, by] = values.length === 2 ? [...values, 1] : values
     const from = integerOf(start, `${name}: start`)
     const to = integerOf(end, `${name}: end`)
@@ -41,17 +46,20 @@ export const arrayOperators: Operators = {
         `${name} would give ${length} numbers, more than the maximum of ${maxRange}`
       )
     }
-    return Array.from({ length }, (_, i) => from + i * step)
+    return counted(
+      Array.from({ length }, (_, i) => from + i * step),
+      loops
+    )
   }),
-  $slice: nary(2, 3, (values, name) => {
+  $slice: nary(2, 3, (values, name, loops) => {
     const [array, position, count] = values
     if (isNil(array) || isNil(position)) return null
     const elements = arrayOf(array, name)
     const n = integerOf(position, `${name}: position or count`)
-    if (values.length === 2) return n < 0 ? elements.slice(n) : elements.slice(0, n)
+    if (values.length === 2) return counted(n < 0 ? elements.slice(n) : elements.slice(0, n), loops)
     if (isNil(count)) return null
     const from = n < 0 ? Math.max(0, elements.length + n) : n
-    return elements.slice(from, from + integerOf(count, `${name}: count`, 1))
+    return counted(elements.slice(from, from + integerOf(count, `${name}: count`, 1)), loops)
   }),
   $zip: (argument, compiler, name) => {
     const fields = fieldsOf(argument, name, ['inputs'], ['defaults', 'useLongestLength'])
@@ -77,19 +85,36 @@ export const arrayOperators: Operators = {
       if (arrays === null) return null
       const lengths = arrays.map(({ length }) => length)
       const length = useLongestLength ? Math.max(...lengths) : Math.min(...lengths)
-      return Array.from({ length }, (_, at) =>
-        arrays.map((array, i) => (at < array.length ? array[at] : others[i]?.(document)) ?? null)
-      )
+      return Array.from({ length }, (_, at) => {
+        compiler.loops.count()
+        return arrays.map((array, i) => (at < array.length ? array[at] : others[i]?.(document)) ?? null)
+      })
     }
   }
 }
 
 /** Returns a new array, or null if one of the values is null or missing. */
-export function concatenated(values: readonly unknown[], name: string): unknown[] | null {
+export function concatenated(values: readonly unknown[], name: string, loops: LoopGuard): unknown[] | null {
   const arrays = arraysOf(values, name)
   if (arrays === null) return null
   // concat() copies a long array a hundred times as fast as flatMap(), but takes each array as an argument.
-  return arrays.length > 1000 ? arrays.flat() : ([] as unknown[]).concat(...arrays)
+  return counted(arrays.length > 1000 ? arrays.flat() : ([] as unknown[]).concat(...arrays), loops)
+}
+
+/** As findIndex(). */
+function indexIn(
+  elements: readonly unknown[],
+  isWanted: (element: unknown, i: number) => boolean,
+  loops: LoopGuard
+): number {
+  const at = elements.findIndex(isWanted)
+  loops.count(at < 0 ? elements.length : at)
+  return at
+}
+
+function counted(copy: unknown[], loops: LoopGuard): unknown[] {
+  loops.countCopies(copy.length)
+  return copy
 }
 
 /** Returns the first or last element; missing for an empty array. */

@@ -14,6 +14,7 @@ import {
   isVariableName,
   type Resolver
 } from '../expression-compile.ts'
+import type { LoopGuard } from '../loop-guard.ts'
 import { operators } from './all.ts'
 import { compileGroupAccumulator, type GroupAccumulator } from './group-accumulators.ts'
 import type { Compiler, Operator, Variable } from './operator.ts'
@@ -26,10 +27,12 @@ interface Outer extends Omit<Resolver, 'operation'> {
   readonly isFixed: (name: string) => boolean
   /** Whether there is a collation, under which strings must not be compared by code point. */
   readonly isCollated: boolean
+  readonly loops: LoopGuard
 }
 
 export class OperatorCompiler implements Compiler, Resolver {
   readonly place: Resolver['place']
+  readonly loops: LoopGuard
   readonly #outer: Outer
   readonly #variables: ReadonlyMap<string, Variable>
   /** Operators instead of the usual ones, by their arguments: objects of the expression. */
@@ -41,6 +44,7 @@ export class OperatorCompiler implements Compiler, Resolver {
     instead: ReadonlyMap<unknown, Operator> = new Map()
   ) {
     this.place = outer.place
+    this.loops = outer.loops
     this.#outer = outer
     this.#variables = variables
     this.#instead = instead

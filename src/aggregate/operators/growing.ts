@@ -11,6 +11,7 @@
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { type AccumulatorClass, accumulatorClass } from '../accumulators.ts'
 import type { GroupKey } from '../group-key.ts'
+import type { LoopGuard } from '../loop-guard.ts'
 import { concatenated } from './arrays.ts'
 import { arraysOf, type Operator } from './operator.ts'
 import { addToSet } from './sets.ts'
@@ -50,7 +51,7 @@ export class Growing {
       return (document) => {
         const values = operands.map((operand) => operand(document))
         const isOwn = this.#own !== undefined && values[0] === this.#own
-        const { result, keys } = add(values, name, isOwn, this.#keys)
+        const { result, keys } = add(values, name, compiler.loops, isOwn, this.#keys)
         this.#own = result ?? undefined
         this.#keys = keys
         return result
@@ -65,30 +66,39 @@ interface Added {
 }
 
 /** @param isOwn whether the first value may be changed @param keys of its elements, if it is a set */
-type Add = (values: readonly unknown[], name: string, isOwn: boolean, keys: Set<GroupKey> | undefined) => Added
+type Add = (
+  values: readonly unknown[],
+  name: string,
+  loops: LoopGuard,
+  isOwn: boolean,
+  keys: Set<GroupKey> | undefined
+) => Added
 
 const additionsByName: Readonly<Record<string, Add>> = {
-  $concatArrays: (values, name, isOwn) => {
-    if (!isOwn) return { result: concatenated(values, name) }
+  $concatArrays: (values, name, loops, isOwn) => {
+    if (!isOwn) return { result: concatenated(values, name, loops) }
     const arrays = arraysOf(values, name)
     if (arrays === null) return { result: null }
     const [own, ...others] = arrays as [unknown[], ...(readonly unknown[])[]]
-    for (const other of others) for (const element of other) own.push(element)
+    for (const other of others) {
+      for (const element of other) own.push(element)
+      loops.countCopies(other.length)
+    }
     return { result: own }
   },
-  $setUnion: (values, name, isOwn, keys) => {
+  $setUnion: (values, name, loops, isOwn, keys) => {
     const arrays = arraysOf(values, name)
     if (arrays === null) return { result: null }
     if (!isOwn || keys === undefined) {
       const [result, seen]: [unknown[], Set<GroupKey>] = [[], new Set()]
-      for (const array of arrays) addToSet(result, seen, array)
+      for (const array of arrays) addToSet(result, seen, array, loops)
       return { result, keys: seen }
     }
     const [own, ...others] = arrays as [unknown[], ...(readonly unknown[])[]]
-    for (const other of others) addToSet(own, keys, other)
+    for (const other of others) addToSet(own, keys, other, loops)
     return { result: own, keys }
   },
-  $mergeObjects: (values, name, isOwn) => {
+  $mergeObjects: (values, name, _loops, isOwn) => {
     const merged = new (accumulatorClass(name) as AccumulatorClass)()
     // Another operator may have made it, as an array.
     const own = isOwn && isPlainObject(values[0]) ? values[0] : undefined

@@ -28,11 +28,13 @@ export const iterationOperators: Operators = {
     const { input, as = 'this', in: body } = fieldsOf(argument, name, ['input', 'in'], ['as'])
     const { list, element, inner } = elements(input, as, name, compiler)
     const each = inner.compile(body)
+    const { loops } = compiler
     return (document) => {
       const values = list(document)
       return values === null
         ? null
         : values.map((value) => {
+            loops.count()
             element.value = value
             return each(document) ?? null
           })
@@ -43,6 +45,7 @@ export const iterationOperators: Operators = {
     const { list, element, inner } = elements(input, as, name, compiler)
     const condition = inner.compile(cond)
     const most = compiler.compile(limit)
+    const { loops } = compiler
     return (document) => {
       const values = list(document)
       if (values === null) return null
@@ -50,6 +53,7 @@ export const iterationOperators: Operators = {
       const left = isNil(wanted) ? Number.POSITIVE_INFINITY : integerOf(wanted, `${name}: limit`, 1)
       const found: unknown[] = []
       for (const value of values) {
+        loops.count()
         element.value = value
         if (isTruthy(condition(document)) && found.push(value) >= left) break
       }
@@ -64,6 +68,7 @@ export const iterationOperators: Operators = {
     const { compiler: inner, variables } = compiler.withVariables(['value', 'this'], growing.operators(body))
     const [value, element] = variables as [Variable, Variable]
     const next = inner.compile(body)
+    const { loops } = compiler
     return (document) => {
       const values = all(document)
       if (isNil(values)) return null
@@ -71,6 +76,7 @@ export const iterationOperators: Operators = {
       let result = first
       try {
         for (const each of arrayOf(values, `${name}: input`)) {
+          loops.count()
           value.value = result
           element.value = each
           result = next(document)

@@ -76,7 +76,11 @@ export const logicOperators: Operators = {
     if (typeof body !== 'function') throw new TypeError(`${name}: body must be a function, not ${describeType(body)}`)
     const { args = [] } = fieldsOf(argument, name, ['body'], ['args', 'lang'])
     const values = compiler.compile(args)
-    return (document) => returned(body(...copiesOf(arrayOf(values(document), `${name}: args`))), name)
+    return (document) => {
+      // It may take any time, and abort the signal.
+      compiler.loops.check()
+      return returned(body(...copiesOf(arrayOf(values(document), `${name}: args`))), name)
+    }
   }
 }
 

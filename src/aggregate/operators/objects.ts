@@ -1,20 +1,27 @@
 /** Operators on the fields of objects. */
 import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { isNil } from '../expression-values.ts'
+import type { LoopGuard } from '../loop-guard.ts'
 import { arrayOf, describe, fieldsOf, named, type Operators, stringOf, unary } from './operator.ts'
 
+/** For a copy of an object: its fields cannot be counted in less time. */
+const stepsOfCopy = 16
+
 export const objectOperators: Operators = {
-  $objectToArray: unary((value, name) => {
+  $objectToArray: unary((value, name, loops) => {
     if (isNil(value)) return null
     if (!isPlainObject(value)) throw new TypeError(`${name} takes an object, got ${describe(value)}`)
-    return Object.entries(value).map(([k, v]) => ({ k, v }))
+    const entries = Object.entries(value)
+    loops.count(entries.length)
+    return entries.map(([k, v]) => ({ k, v }))
   }),
-  $arrayToObject: unary((value, name) => {
+  $arrayToObject: unary((value, name, loops) => {
     if (isNil(value)) return null
     const elements = arrayOf(value, name)
     const result: Document = {}
     const isPairs = Array.isArray(elements[0])
     for (const element of elements) {
+      loops.count()
       const [key, field] = isPairs ? pairOf(element, name) : fieldOf(element, name)
       result[keyOf(key, name)] = field
     }
@@ -39,7 +46,8 @@ export const objectOperators: Operators = {
 }
 
 /** A missing value removes the field. */
-function withField({ field, input, value }: Document, name: string): Document | null {
+function withField({ field, input, value }: Document, name: string, loops: LoopGuard): Document | null {
+  loops.count(stepsOfCopy)
   const key = keyOf(field, name)
   if (isNil(input)) return null
   if (!isPlainObject(input)) throw new TypeError(`${name}: input takes an object, got ${describe(input)}`)

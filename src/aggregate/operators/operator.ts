@@ -7,6 +7,7 @@ import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../
 import { describeType } from '../../query/errors.ts'
 import type { Expression } from '../expression-compile.ts'
 import { isNil } from '../expression-values.ts'
+import type { LoopGuard } from '../loop-guard.ts'
 
 /** A variable with its current value. */
 export interface Variable {
@@ -14,6 +15,8 @@ export interface Variable {
 }
 
 export interface Compiler {
+  /** Told of every element that an operator goes through. */
+  readonly loops: LoopGuard
   compile(expression: unknown): Expression
   /**
    * Returns a compiler with additional variables in scope.
@@ -39,7 +42,7 @@ export type Operators = Readonly<Record<string, Operator>>
 export function nary(
   least: number,
   most: number,
-  compute: (values: readonly unknown[], name: string) => unknown
+  compute: (values: readonly unknown[], name: string, loops: LoopGuard) => unknown
 ): Operator {
   return (argument, compiler, name) => {
     const list = listOf(argument)
@@ -47,17 +50,19 @@ export function nary(
       throw new TypeError(`${name} takes ${countOf(least, most)}, got ${list.length}`)
     }
     const values = list.map((each) => compiler.compile(each))
+    const { loops } = compiler
     return (document) =>
       compute(
         values.map((value) => value(document)),
-        name
+        name,
+        loops
       )
   }
 }
 
 /** An operator on one argument, which may be in an array. */
-export function unary(compute: (value: unknown, name: string) => unknown): Operator {
-  return nary(1, 1, ([value], name) => compute(value, name))
+export function unary(compute: (value: unknown, name: string, loops: LoopGuard) => unknown): Operator {
+  return nary(1, 1, ([value], name, loops) => compute(value, name, loops))
 }
 
 /**
@@ -67,7 +72,7 @@ export function unary(compute: (value: unknown, name: string) => unknown): Opera
 export function named(
   required: readonly string[],
   optional: readonly string[],
-  compute: (values: Document, name: string) => unknown
+  compute: (values: Document, name: string, loops: LoopGuard) => unknown
 ): Operator {
   return (argument, compiler, name) => {
     const fields = Object.entries(fieldsOf(argument, name, required, optional)).map(
@@ -76,7 +81,7 @@ export function named(
     return (document) => {
       const values: Document = {}
       for (const [key, value] of fields) values[key] = value(document)
-      return compute(values, name)
+      return compute(values, name, compiler.loops)
     }
   }
 }

@@ -4,12 +4,15 @@ import { isPlainObject } from '../../model/types.ts'
 import { compileElementSort, wholeElementDirection } from '../../query/element-sort.ts'
 import { describeType } from '../../query/errors.ts'
 import { isNil } from '../expression-values.ts'
+import type { LoopGuard } from '../loop-guard.ts'
 import { arrayOf, fieldsOf, limitOf, type Operator, type Operators } from './operator.ts'
+
+type Compare = (a: unknown, b: unknown) => number
 
 /** Selects values from one end. */
 interface Picker {
   /** undefined for array order. With a comparison, null and missing are ignored. */
-  readonly compare?: (a: unknown, b: unknown) => number
+  readonly compare?: Compare
   /** @param values in that order */
   readonly take: (values: readonly unknown[], n: number) => unknown[]
 }
@@ -30,7 +33,7 @@ export const orderingOperators: Operators = {
   $sortArray: (argument, compiler, name) => {
     const { input, sortBy } = fieldsOf(argument, name, ['input', 'sortBy'], [])
     const list = compiler.compile(input)
-    const sorted = compileOrder(sortBy, name)
+    const sorted = compileOrder(sortBy, name, compiler.loops)
     return (document) => {
       const values = list(document)
       return isNil(values) ? null : sorted(arrayOf(values, `${name}: input`))
@@ -39,15 +42,28 @@ export const orderingOperators: Operators = {
 }
 
 /** @param sortBy `1` or `-1` for whole elements, `{ path: 1 | -1 }` for elements that are documents */
-function compileOrder(sortBy: unknown, name: string): (values: readonly unknown[]) => unknown[] {
+function compileOrder(sortBy: unknown, name: string, loops: LoopGuard): (values: readonly unknown[]) => unknown[] {
   const direction = wholeElementDirection(sortBy)
-  if (direction !== undefined) return (values) => values.toSorted((a, b) => direction * compareValues(a, b))
+  if (direction !== undefined) {
+    return (values) =>
+      values.toSorted((a, b) => {
+        loops.count()
+        return direction * compareValues(a, b)
+      })
+  }
   if (!isPlainObject(sortBy) || Object.keys(sortBy).length === 0) {
     throw new TypeError(`${name}: sortBy takes 1, -1 or { path: 1 | -1 }, not ${describeType(sortBy)}`)
   }
-  const sort = compileElementSort(sortBy)
+  const sort = compileElementSort(sortBy, { onStep: () => loops.count() })
   if (sort === undefined) throw new TypeError(`${name}: sortBy cannot be $natural`)
   return sort
+}
+
+function counting(compare: Compare, loops: LoopGuard): Compare {
+  return (a, b) => {
+    loops.count()
+    return compare(a, b)
+  }
 }
 
 function picking({ compare, take }: Picker): Operator {
@@ -55,10 +71,11 @@ function picking({ compare, take }: Picker): Operator {
     const { n, input } = fieldsOf(argument, name, ['n', 'input'], [])
     const count = compiler.compile(n)
     const list = compiler.compile(input)
+    const order = compare && counting(compare, compiler.loops)
     return (document) => {
       const most = limitOf(count(document), `${name}: n`)
       const values = arrayOf(list(document), `${name}: input`)
-      return take(compare === undefined ? values : values.filter((value) => !isNil(value)).sort(compare), most)
+      return take(order === undefined ? values : values.filter((value) => !isNil(value)).sort(order), most)
     }
   }
 }

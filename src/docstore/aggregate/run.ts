@@ -60,6 +60,7 @@ export class AggregationRun implements CursorRun {
     tally?: Tally
   ) {
     this.control = new Control(options)
+    expressions.loops.obey(this.control)
     const { signal, maxTimeMS, hint, collation } = options
     const leading = pipeline.read && {
       stages: pipeline.read,

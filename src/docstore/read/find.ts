@@ -175,6 +175,7 @@ function executionOver(
   meter: Meter,
   used: PathsUsed
 ): Execution {
+  find.expressions?.loops.obey(control)
   const isSorted = find.sort.keys.length > 0
   const maxMatches = isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
   const fields = new FieldsRead(find.filter, find.sort, used)

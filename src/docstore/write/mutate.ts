@@ -89,6 +89,7 @@ class UpdateCall implements MutationCall<Updated> {
   async change(batches: Batches): Promise<void> {
     this.hasBegun = true
     const request = this.#request
+    request.loops?.obey(request.control)
     if (request.ready !== undefined) await request.ready()
     this.#now = new Date()
     await forEachMatch(this.#collection, batches, request, (match) => this.#change(batches, match))

@@ -5,6 +5,7 @@
  * and a malformed one fails with nothing written. Pipeline operators are loaded, and their arguments checked, when the
  * request's turn comes, before anything is read.
  */
+import type { LoopGuard } from '../../aggregate/loop-guard.ts'
 import { compileUpdatePipeline } from '../../aggregate/update-pipeline.ts'
 import { cloneDocument } from '../../model/clone.ts'
 import { PetalError } from '../../model/errors.ts'
@@ -44,6 +45,8 @@ interface CompiledChange {
   readonly change: Update
   /** Must be awaited before `change` is called. */
   readonly ready?: (() => Promise<void>) | undefined
+  /** Of a pipeline. */
+  readonly loops?: LoopGuard
 }
 
 export interface UpdateRequest extends DeleteRequest, CompiledChange {

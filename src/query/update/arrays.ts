@@ -37,7 +37,7 @@ function compilePushSort(spec: unknown, place: UpdatePlace, order: StringOrder |
   if (!isPlainObject(spec) || Object.keys(spec).length === 0) {
     throw filterError('BadValue', place, `$sort takes 1, -1 or { path: 1 | -1 }, not ${describeType(spec)}`)
   }
-  const sort = compileElementSort(spec, order)
+  const sort = compileElementSort(spec, { strings: order })
   if (sort === undefined) throw filterError('BadValue', place, '$sort cannot use $natural')
   return sort
 }

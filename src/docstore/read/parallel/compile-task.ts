@@ -1,6 +1,7 @@
 /** Compiles what another thread is asked to do. */
 import { compilePipeline } from '../../../aggregate/compile.ts'
 import { DividedStages } from '../../../aggregate/divide.ts'
+import type { Limits } from '../../../aggregate/loop-guard.ts'
 import type { Document } from '../../../model/types.ts'
 import { parseCollation } from '../../../query/collation.ts'
 import type { CompiledFilter } from '../../../query/filter.ts'
@@ -21,7 +22,9 @@ interface CompiledTask {
 
 type Task<Kind> = Extract<PortableTask, { readonly kind: Kind }>
 
-export function compileTask({ task, ...scope }: PortableRead): Promise<CompiledTask> {
+/** @param limits of the scan */
+export function compileTask({ task, ...read }: PortableRead, limits: Limits): Promise<CompiledTask> {
+  const scope = { ...read, limits }
   switch (task.kind) {
     case 'find':
       return compileFindTask(task, scope)
@@ -32,7 +35,9 @@ export function compileTask({ task, ...scope }: PortableRead): Promise<CompiledT
   }
 }
 
-type Scope = Omit<PortableRead, 'task'>
+interface Scope extends Omit<PortableRead, 'task'> {
+  readonly limits: Limits
+}
 
 async function compileFindTask(task: Task<'find'>, scope: Scope): Promise<CompiledTask> {
   const filter = await compileFilter(task.filter, scope)
@@ -50,16 +55,19 @@ async function compileDistinctTask({ filter: source, path }: Task<'distinct'>, s
   return { filter, fields, begin: collecting(() => newValues(values)) }
 }
 
-async function compileFilter(source: Portable, { collation, constants, now }: Scope): Promise<CompiledFilter> {
+async function compileFilter(source: Portable, { collation, constants, now, limits }: Scope): Promise<CompiledFilter> {
   const variables = { let: unpack(constants) as Document }
   const expressions = new FindExpressions(variables, parseCollation(collation), now)
   const filter = expressions.filter(unpack(source))
+  expressions.expressions?.loops.obey(limits)
   await expressions.prepare?.()
   return filter
 }
 
-async function compileCollectTask(task: Task<'collect'>, { collation, constants, now }: Scope): Promise<CompiledTask> {
+async function compileCollectTask(task: Task<'collect'>, scope: Scope): Promise<CompiledTask> {
+  const { collation, constants, now, limits } = scope
   const expressions = expressionsOf({ let: unpack(constants) as Document }, parseCollation(collation), now)
+  expressions.loops.obey(limits)
   const { read, stages, divisible } = compilePipeline(unpack(task.pipeline), expressions)
   if (read === undefined || divisible === undefined) throw new Error('The pipeline cannot be divided')
   const { filter, sort, project } = compileRead(read, { ...(collation && { collation }) })

@@ -12,6 +12,8 @@ export interface PortableRead {
   readonly constants: Portable
   /** The value of `$$NOW`. */
   readonly now: Date
+  /** Time left for the read when it asked for help; undefined if there is no limit. */
+  readonly remainingMilliseconds: number | undefined
 }
 
 export type PortableTask =

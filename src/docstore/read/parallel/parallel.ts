@@ -78,8 +78,9 @@ export class Beginning {
   }
 
   #begin(): ParallelScan | undefined {
-    const { view, meter } = this.#execution
-    this.#read ??= portableRead(this.#parallel.deciding, taskOf(this.#parallel)) ?? null
+    const { view, meter, control } = this.#execution
+    const { remainingMilliseconds } = control
+    this.#read ??= portableRead(this.#parallel.deciding, taskOf(this.#parallel), remainingMilliseconds) ?? null
     if (this.#read === null) return undefined
     const scan = ParallelScan.begin(view, this.#read)
     if (scan !== undefined) meter.threads = scan.threads

@@ -11,7 +11,7 @@ import type { DocumentScan } from '../document-scan.ts'
 import { finish } from '../steps.ts'
 import { compileTask } from './compile-task.ts'
 import { Decider } from './decider.ts'
-import type { DecidedPart, PartRequest, ScanRequest } from './messages.ts'
+import type { DecidedPart, PartRequest, PortableRead, ScanRequest } from './messages.ts'
 
 export class PartScan {
   readonly #view: ThreadView
@@ -28,8 +28,8 @@ export class PartScan {
     fileSystem: FileSystem,
     signal: AbortSignal
   ): Promise<PartScan> {
-    const control = new Control({ signal })
-    const { filter, fields, begin } = await compileTask(read)
+    const control = controlOf(read, signal)
+    const { filter, fields, begin } = await compileTask(read, control)
     const view = await ThreadView.open(data, fileSystem)
     return new PartScan(view, new Decider({ control, fields, view: new PartView(view, areaOf(docs)) }, filter, begin))
   }
@@ -42,6 +42,12 @@ export class PartScan {
   close(): void {
     this.#view.close()
   }
+}
+
+/** The read's signal is not known here: it ends the scan. Its time limit is, because a loop in an expression keeps messages waiting. */
+function controlOf({ remainingMilliseconds }: PortableRead, signal: AbortSignal): Control {
+  if (remainingMilliseconds === undefined) return new Control({ signal })
+  return new Control({ signal, maxTimeMS: Math.max(1, Math.ceil(remainingMilliseconds)) })
 }
 
 /** What a scan reads in place of a collection's read view. */

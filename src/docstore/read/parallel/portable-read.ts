@@ -25,12 +25,13 @@ export interface Deciding {
  */
 export function portableRead(
   { collation, expressions }: Deciding,
-  task: PortableTask | undefined
+  task: PortableTask | undefined,
+  remainingMilliseconds?: number
 ): PortableRead | undefined {
   if (task === undefined) return undefined
   const constants = copyOf(expressions?.constants ?? {})
   if (constants === undefined) return undefined
-  return { task, collation, constants, now: expressions?.now ?? new Date() }
+  return { task, collation, constants, now: expressions?.now ?? new Date(), remainingMilliseconds }
 }
 
 export function findTask(find: CompiledFilter, first: First | undefined): PortableTask | undefined {
