@@ -200,19 +200,24 @@ class Count implements Accumulator {
 
 /** Later fields replace earlier ones of the same name. */
 class Merged implements Accumulator {
-  readonly #merged: Document = {}
+  #merged: Document = {}
+  /** Whether it has been returned, and must not change any more: a copy takes as long as merging all of it. */
+  #isReturned = false
 
   add(value: unknown): boolean {
     if (isNil(value)) return false
     if (!isPlainObject(value)) throw new TypeError('$mergeObjects takes objects')
     const hasMore = Object.keys(value).some((key) => !Object.hasOwn(this.#merged, key))
+    if (this.#isReturned) this.#merged = { ...this.#merged }
+    this.#isReturned = false
     Object.assign(this.#merged, value)
     // What replaces the value of a field takes its place in memory, too.
     return hasMore
   }
 
   result(): unknown {
-    return { ...this.#merged }
+    this.#isReturned = true
+    return this.#merged
   }
 
   partial(): readonly unknown[] {

@@ -3,6 +3,7 @@ import { Decimal128, Double, Int32, Long, ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { type AccumulatorClass, accumulatorClass } from '../../src/aggregate/accumulators.ts'
 import { ExactSum } from '../../src/aggregate/exact-sum.ts'
 import { Expressions } from '../../src/aggregate/expression.ts'
 import { compareInExpression, isTruthy } from '../../src/aggregate/expression-values.ts'
@@ -158,6 +159,17 @@ test('sorting in steps returns the same order, including ties, as sorting at onc
     pauses++
   }
   assert.ok(pauses > 10)
+})
+
+test('merged objects are copied only when a value comes after their result', () => {
+  const merged = new (accumulatorClass('$mergeObjects') as AccumulatorClass)()
+  const given = { a: 1 }
+  merged.add(given)
+  merged.add({ b: 2 })
+  const first = merged.result()
+  assert.is(merged.result(), first)
+  merged.add({ a: 3 })
+  assert.equal([first, merged.result(), given], [{ a: 1, b: 2 }, { a: 3, b: 2 }, { a: 1 }])
 })
 
 test.run()
