@@ -69,6 +69,40 @@ test('looking up many ids allows a turn after every few hundred', async () => {
   }
 })
 
+test('checking many operations of bulkWrite() allows a turn after every few hundred, before any operation runs', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertOne({ _id: 1 })
+  const count = 20_000
+  const deletions = Array.from({ length: count }, () => ({ deleteOne: { filter: {} } }))
+  const malformed = { deleteOne: { filtre: {} } } as never
+  const turns = await turnsDuring(() => rejects(db.bulkWrite([...deletions, malformed]), 'BadValue'))
+  assert.ok(turns >= 20, `${turns} turns`)
+  assert.is(await db.countDocuments(), 1)
+  const refused = await rejects(db.bulkWrite([...deletions, malformed], { ordered: false }), 'BadValue')
+  assert.match(refused.message, new RegExp(`deleteOne of bulkWrite, at ${count}, has no option 'filtre'`))
+  assert.is(await db.countDocuments(), 1)
+})
+
+test('a bulkWrite() of many operations that is called before close() is done by then', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  const count = 20_000
+  const inserts = Array.from({ length: count }, (_, _id) => ({ insertOne: { document: { _id } } }))
+  const writing = db.bulkWrite(inserts, { ordered: false })
+  await db.close()
+  assert.is((await writing).insertedCount, count)
+  await using reopened = await open(location)
+  assert.is(await reopened.countDocuments(), count)
+})
+
+test('a bulkWrite() whose time is over while its operations are checked runs none', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertOne({ _id: 1 })
+  const deletions = Array.from({ length: 20_000 }, () => ({ deleteOne: { filter: {} } }))
+  await turnsDuring(() => rejects(db.bulkWrite(deletions, { maxTimeMS: 30 }), 'MaxTimeMSExpired'))
+  assert.is(await db.countDocuments(), 1)
+})
+
 test('taking changes that are already there lets timers fire', async () => {
   await using db = await open('unused', { store: 'memory' })
   const count = 500

@@ -120,8 +120,13 @@ interface Tally {
   upsertedIds: Record<number, unknown>
 }
 
+/** Operations that are checked at the call, in about two milliseconds. The others are in slices, before one runs. */
+const checkedAtCall = 4096
+/** Operations between two looks at the clock. */
+const checkedAtOnce = 256
+
 /**
- * Checks the call before any operation runs, as in the driver.
+ * Checks the call, as in the driver; bulkWrite() does so for the rest of a long list.
  * @returns what ends the call early @throws PetalError BadValue; AbortedError
  */
 export function checkBulkWrite(operations: unknown, options: BulkWriteOptions): Control {
@@ -130,13 +135,14 @@ export function checkBulkWrite(operations: unknown, options: BulkWriteOptions): 
   if (!Array.isArray(operations)) {
     throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${describeType(operations)}`)
   }
-  operations.forEach(checkOperation)
+  operations.slice(0, checkedAtCall).forEach(checkOperation)
   return new Control(options)
 }
 
 /**
- * @throws BulkWriteError when an operation is rejected; those before it, and with `ordered: false` those after it, are
- *   done
+ * REQUIRES: checkBulkWrite()
+ * @throws PetalError BadValue, when nothing is done; BulkWriteError when an operation is rejected; those before it, and
+ *   with `ordered: false` those after it, are done
  */
 export async function bulkWrite(
   collection: OpenCollection,
@@ -144,6 +150,7 @@ export async function bulkWrite(
   { ordered, let: variables }: BulkWriteOptions,
   control: Control
 ): Promise<BulkWriteResult> {
+  if (operations.length > checkedAtCall) await checkTheOthers(operations, control)
   const tally: Tally = {
     insertedCount: 0,
     matchedCount: 0,
@@ -182,6 +189,18 @@ export async function bulkWrite(
   const [first, ...others] = writeErrors
   if (first !== undefined) throw new BulkWriteError([first, ...others], tally)
   return { acknowledged: true, ...tally }
+}
+
+async function checkTheOthers(operations: readonly unknown[], control: Control): Promise<void> {
+  let sliceStart = performance.now()
+  for (let index = checkedAtCall; index < operations.length; index++) {
+    if (index % checkedAtOnce === 0) {
+      const slice = yieldIfDue(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
+      control.check()
+    }
+    checkOperation(operations[index], index)
+  }
 }
 
 /** @throws PetalError BadValue */
