@@ -19,7 +19,8 @@ export class WriteQueue {
     const result = this.#last.then(task).finally(() => {
       this.#length--
     })
-    this.#last = result.catch(ignore)
+    // Not its result, which an idle collection would keep: ids, for example.
+    this.#last = result.then(ignore, ignore)
     return result
   }
 

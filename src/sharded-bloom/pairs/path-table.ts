@@ -21,7 +21,8 @@ export interface PathNode {
   readonly seedHi: number
   /** True when the last key contains a dot: the path may then equal another one. */
   readonly isDotted: boolean
-  readonly children: Map<string, PathNode>
+  /** undefined as long as there are none: most paths lead to values. */
+  children: Map<string, PathNode> | undefined
   /** The child last taken: documents of one kind have the same keys in the same order. */
   lastKey: string | undefined
   lastChild: PathNode | undefined
@@ -66,7 +67,7 @@ export class PathTable {
    */
   child(parent: PathNode, key: string): PathNode {
     if (parent.lastKey === key) return parent.lastChild!
-    const child = parent.children.get(key) ?? this.#addChild(parent, key)
+    const child = parent.children?.get(key) ?? this.#addChild(parent, key)
     parent.lastKey = key
     parent.lastChild = child
     return child
@@ -86,6 +87,7 @@ export class PathTable {
     if (isDigits(key)) return parent
     const path = parent === this.root ? key : `${parent.path}.${key}`
     const child = this.#createNode(path, key.includes('.'))
+    parent.children ??= new Map()
     parent.children.set(key, child)
     return child
   }
@@ -100,7 +102,7 @@ export class PathTable {
       seedLo: lo,
       seedHi: hi,
       isDotted,
-      children: new Map(),
+      children: undefined,
       lastKey: undefined,
       lastChild: undefined,
       stamp: 0,

@@ -16,7 +16,8 @@ export class Shape {
   prepared: unknown = undefined
   /** Identifies who prepared it: an object that references nothing, because shapes outlive segments. */
   preparedBy: object | undefined = undefined
-  readonly #next = new Map<number, Shape>()
+  /** By step; undefined as long as there is at most one, the last: most shapes have no other. */
+  #next: Map<number, Shape> | undefined
   #lastStep = -1
   #lastShape: Shape | undefined
 
@@ -30,10 +31,13 @@ export class Shape {
   step(node: PathNode, type: number, onCreate: () => void): Shape {
     const step = node.id * 16 + type
     if (step === this.#lastStep) return this.#lastShape!
-    let shape = this.#next.get(step)
+    let shape = this.#next?.get(step)
     if (shape === undefined) {
       shape = new Shape(this, node, type)
-      this.#next.set(step, shape)
+      if (this.#lastShape !== undefined) {
+        this.#next ??= new Map([[this.#lastStep, this.#lastShape]])
+        this.#next.set(step, shape)
+      }
       onCreate()
     }
     this.#lastStep = step

@@ -9,6 +9,7 @@ import type { RowMemory } from '../../bloom/kernels/index.ts'
 export const maxKeptRows = 16
 /** A row is kept when it is requested again with fewer requests for other unkept rows in between. */
 const maxRecentSlots = 64
+const noSlots = new Int32Array(0)
 /** Frames of row memory left free for others. */
 const spareFrames = 1024
 
@@ -26,7 +27,7 @@ export class KeptRows {
   readonly #rows: KeptRow[] = []
   #hand = 0
   /** The last requested slots that are not kept, a ring. */
-  readonly #recentSlots = new Int32Array(maxRecentSlots).fill(-1)
+  #recentSlots = noSlots
   #recentCount = 0
 
   constructor(memory: RowMemory) {
@@ -50,6 +51,7 @@ export class KeptRows {
   }
 
   #isRequestedAgain(slot: number): boolean {
+    if (this.#recentSlots === noSlots) this.#recentSlots = new Int32Array(maxRecentSlots).fill(-1)
     if (this.#recentSlots.includes(slot)) return true
     this.#recentSlots[this.#recentCount++ % maxRecentSlots] = slot
     return false
