@@ -30,6 +30,8 @@ interface BackgroundWork {
 
 /** Above this many documents, a read yields to the event loop. */
 const maxReadsWithoutView = 16
+/** Documents that such a read asks the store for at once, which takes about a millisecond. */
+const keysPerRead = 256
 
 export class OpenCollection {
   readonly name: string
@@ -130,17 +132,19 @@ export class OpenCollection {
   async #documentsOfView(keys: readonly Uint8Array[]): Promise<(Document | undefined)[]> {
     const view = this.capture()
     try {
-      const ordinals = await view.ordinalsOf(keys)
-      const visible = ordinals.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
-      const records = await view.records(visible)
       const documents: (Document | undefined)[] = []
-      let next = 0
       let sliceStart = performance.now()
-      for (const ordinal of ordinals) {
-        const slice = yieldIfDue(sliceStart)
-        sliceStart = slice instanceof Promise ? await slice : slice
-        const record = ordinal !== undefined && ordinal < view.limit ? records[next++] : undefined
-        documents.push(record === undefined ? undefined : decodeRecord(record))
+      for (let from = 0; from < keys.length; from += keysPerRead) {
+        const ordinals = await view.ordinalsOf(keys.slice(from, from + keysPerRead))
+        const visible = ordinals.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
+        const records = await view.records(visible)
+        let next = 0
+        for (const ordinal of ordinals) {
+          const slice = yieldIfDue(sliceStart)
+          sliceStart = slice instanceof Promise ? await slice : slice
+          const record = ordinal !== undefined && ordinal < view.limit ? records[next++] : undefined
+          documents.push(record === undefined ? undefined : decodeRecord(record))
+        }
       }
       return documents
     } finally {

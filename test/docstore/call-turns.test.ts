@@ -1,4 +1,5 @@
 /** A loop of awaited calls lets timers and the database's own work run, however little each call has to do. */
+import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ChangeStream, type Database, open } from '../../src/index.ts'
@@ -53,6 +54,23 @@ test('getMany() allows a turn after each document', async () => {
   await db.insertMany(ids.map((_id) => ({ _id })))
   const turns = await turnsDuring(() => db.getMany(ids))
   assert.ok(turns >= 500, `${turns} turns`)
+})
+
+test('getMany() of many ids asks the store for a few hundred at once', async () => {
+  let most = 0
+  const store = new MemoryLevel<unknown, unknown>()
+  const getMany = store.getMany.bind(store)
+  store.getMany = (keys: unknown[], options: unknown = {}) => {
+    most = Math.max(most, keys.length)
+    return getMany<never, never>(keys as never[], options as object)
+  }
+  await using db = await open(store)
+  const ids = Array.from({ length: 3000 }, (_, _id) => _id)
+  await db.insertMany(ids.map((_id) => ({ _id })))
+  most = 0
+  const found = await db.getMany([-1, ...ids.toReversed()])
+  assert.equal(found, [undefined, ...ids.toReversed().map((_id) => ({ _id }))])
+  assert.ok(most > 0 && most <= 500, `${most} keys`)
 })
 
 test('looking up many ids allows a turn after every few hundred', async () => {
