@@ -1,5 +1,5 @@
 /** An open collection: its records, its index, its writer, and the views that read it. */
-import { yieldIfDue, yieldIfTurnLong } from '../model/time-slice.ts'
+import { TimeSlice, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
 import type { RemoteBuilder } from '../sharded-bloom/rebuild/remote-builder.ts'
@@ -133,15 +133,14 @@ export class OpenCollection {
     const view = this.capture()
     try {
       const documents: (Document | undefined)[] = []
-      let sliceStart = performance.now()
+      const timeSlice = new TimeSlice()
       for (let from = 0; from < keys.length; from += keysPerRead) {
         const ordinals = await view.ordinalsOf(keys.slice(from, from + keysPerRead))
         const visible = ordinals.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
         const records = await view.records(visible)
         let next = 0
         for (const ordinal of ordinals) {
-          const slice = yieldIfDue(sliceStart)
-          sliceStart = slice instanceof Promise ? await slice : slice
+          if (timeSlice.isOver()) await timeSlice.renew()
           const record = ordinal !== undefined && ordinal < view.limit ? records[next++] : undefined
           documents.push(record === undefined ? undefined : decodeRecord(record))
         }

@@ -81,14 +81,29 @@ export function nextTurn(milliseconds = workMilliseconds): Promise<void> {
 }
 
 /**
- * Call between steps of a long computation; yields if the slice, or the turn, is used up.
- * @param sliceStart performance.now() at the start of the slice
- * @returns the start of the current slice
+ * The current slice of a long computation, which begins now.
+ *
+ * @example
+ * const timeSlice = new TimeSlice()
+ * for (const document of documents) {
+ *   work(document)
+ *   if (timeSlice.isOver()) await timeSlice.renew()
+ * }
  */
-export function yieldIfDue(sliceStart: number): number | Promise<number> {
-  const now = clock.now()
-  if (!isTurnLong(sliceOfWork, now) && now - sliceStart < sliceOfWork) return sliceStart
-  return nextTurn().then(() => clock.now())
+export class TimeSlice {
+  #start = clock.now()
+
+  /** Call between steps: whether the slice, or the turn, is used up. */
+  isOver(): boolean {
+    const now = clock.now()
+    return isTurnLong(sliceOfWork, now) || now - this.#start >= sliceOfWork
+  }
+
+  /** Yields to the event loop, and begins the next slice. */
+  async renew(): Promise<void> {
+    await nextTurn()
+    this.#start = clock.now()
+  }
 }
 
 /** Call before a step of a millisecond or more; yields if others have used up the turn. */
@@ -125,11 +140,10 @@ export function runSteps<T>(steps: Iterator<void, T>): T {
 
 /** Runs a stepwise computation in slices. */
 export async function runInSlices<T>(steps: Iterator<void, T>): Promise<T> {
-  let sliceStart = clock.now()
+  const timeSlice = new TimeSlice()
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
-    const slice = yieldIfDue(sliceStart)
-    sliceStart = slice instanceof Promise ? await slice : slice
+    if (timeSlice.isOver()) await timeSlice.renew()
   }
 }

@@ -7,7 +7,7 @@
  *    written.
  * 2. At any time fewer than two chunks (8,192 documents), plus those in flight, are not in a checkpoint.
  */
-import { yieldIfDue, yieldIfTurnLong } from '../model/time-slice.ts'
+import { TimeSlice, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { StoredIngest } from './byte-scan/stored-ingest.ts'
 import type { DocumentSource, IndexWrite } from './document-index.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
@@ -254,12 +254,12 @@ export class Maintenance implements EarlySealer {
     try {
       // Thousands of rows were allocated.
       await yieldIfTurnLong()
-      let sliceStart = performance.now()
+      const timeSlice = new TimeSlice()
       for await (const run of storedDocuments(documents, handle.firstOrdinal, end)) {
         for (const stored of run) {
           while (handle.firstOrdinal + tuned.documents < stored.ordinal) tuned.addUnknown()
           ingest.add(tuned, stored)
-          sliceStart = await yieldIfDue(sliceStart)
+          if (timeSlice.isOver()) await timeSlice.renew()
         }
       }
       while (tuned.documents < open.documents) tuned.addUnknown()

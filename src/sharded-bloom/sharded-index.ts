@@ -9,7 +9,7 @@ import type { PairHasher } from '../bloom/hash.ts'
 import { loadHasher } from '../bloom/hash.ts'
 import { type RowMemory, rowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
-import { nextTurn, yieldIfDue, yieldIfTurnLong } from '../model/time-slice.ts'
+import { nextTurn, TimeSlice, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { Adoption } from './bulk/adoption.ts'
 import type { AcceptedForm, JsonForm } from './byte-scan/json-form.ts'
@@ -281,13 +281,13 @@ export class ShardedIndex implements DocumentIndex {
   async #recover(nextOrdinal: number): Promise<void> {
     const from = this.#handles.at(-1)?.endOrdinal ?? 0
     const maintenance = this.#parts!.maintenance
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     for await (const [ordinal, document] of this.#options.documents.read(from, nextOrdinal)) {
       if (maintenance.isDue) await maintenance.prepare()
       this.add(ordinal, this.flatten(document))
       this.#recovered++
       if (maintenance.isDue) await maintenance.run(ordinal + 1)
-      sliceStart = await yieldIfDue(sliceStart)
+      if (timeSlice.isOver()) await timeSlice.renew()
     }
   }
 

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isTurnLong, nextTurn, runInSlices, runSteps, yieldIfDue } from '../../src/model/time-slice.ts'
+import { isTurnLong, nextTurn, runInSlices, runSteps, TimeSlice } from '../../src/model/time-slice.ts'
 
 test('one waiting computation resumes per turn of the event loop, in order', async () => {
   let turn = 0
@@ -36,13 +36,18 @@ async function withClock(work: (clock: { now: number }) => Promise<void>): Promi
   }
 }
 
-test('breathe() returns at once while the slice has time left, and otherwise starts a slice in another turn', () =>
+test('a slice is over when its time is used up, and renewed in another turn', () =>
   withClock(async (clock) => {
-    assert.is(yieldIfDue(1000), 1000)
+    const slice = new TimeSlice()
+    assert.not.ok(slice.isOver())
     clock.now = 1001.5
-    const later = yieldIfDue(1000)
-    assert.instance(later, Promise)
-    assert.is(await later, 1001.5)
+    assert.ok(slice.isOver())
+    await slice.renew()
+    assert.not.ok(slice.isOver())
+    clock.now = 1002.4
+    assert.not.ok(slice.isOver())
+    clock.now = 1002.5
+    assert.ok(slice.isOver())
   }))
 
 test('all slices of a turn share its time', () =>
@@ -50,11 +55,11 @@ test('all slices of a turn share its time', () =>
     assert.not.ok(isTurnLong())
     clock.now = 1003
     assert.ok(isTurnLong())
-    const later = yieldIfDue(1003)
-    assert.instance(later, Promise)
-    await later
+    const slice = new TimeSlice()
+    assert.ok(slice.isOver(), 'others have used the turn up')
+    await slice.renew()
     assert.not.ok(isTurnLong())
-    assert.is(yieldIfDue(1003), 1003)
+    assert.not.ok(slice.isOver())
   }))
 
 test('each computation that resumes gets a full turn, however long the previous one took', () =>
@@ -75,16 +80,16 @@ test('a slice of work is as long as that of a read while one waits, and short ag
     const work = nextTurn()
     const read = nextTurn(2)
     await work
-    const started = clock.now
+    const slice = new TimeSlice()
     clock.now += 1.9
-    assert.is(yieldIfDue(started), started)
+    assert.not.ok(slice.isOver())
     clock.now += 0.2
-    const later = yieldIfDue(started)
-    assert.instance(later, Promise)
+    assert.ok(slice.isOver())
+    const renewed = slice.renew()
     await read
-    const alone = await later
+    await renewed
     clock.now += 1.1
-    assert.instance(yieldIfDue(alone as number), Promise)
+    assert.ok(slice.isOver())
   }))
 
 test('runSteps() and runInSlices() return the same result', async () => {

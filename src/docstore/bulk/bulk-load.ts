@@ -13,7 +13,7 @@
  */
 import type { Ingest } from '../../lsm/engine/ingest.ts'
 import type { TableMeta } from '../../lsm/version/table-meta.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
 import { maxLineBytes } from '../import/read-line.ts'
 import type { OpenCollection } from '../open-collection.ts'
@@ -59,7 +59,7 @@ export class BulkLoad {
   /** Memory of lines that are being inserted the ordinary way. */
   readonly #lent: SharedArrayBuffer[] = []
   #ingest: Ingest | undefined
-  #sliceStart = performance.now()
+  readonly #timeSlice = new TimeSlice()
   /** When collection of the current unit began, or later. */
   #begun = 0
   /** The store failed: nothing more is imported. */
@@ -131,8 +131,7 @@ export class BulkLoad {
     while (rest.length > 0 && this.isCollecting) {
       rest = this.#collector.take(rest)
       if (left !== undefined) this.#measure(rest.length + left)
-      const slice = yieldIfDue(this.#sliceStart)
-      this.#sliceStart = slice instanceof Promise ? await slice : slice
+      if (this.#timeSlice.isOver()) await this.#timeSlice.renew()
       await this.advance()
     }
     return rest

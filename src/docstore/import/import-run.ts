@@ -5,7 +5,7 @@
  * 1. At most two batches are held, each bounded in documents and in bytes, whatever the lines are.
  * 2. A rejected document is traced back to its line, and bad lines are reported in their order.
  */
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { BulkLoad } from '../bulk/bulk-load.ts'
 import { JsonRecord } from '../documents/json-record.ts'
@@ -39,7 +39,7 @@ export class ImportRun {
   #inFlight: Promise<void> = Promise.resolve()
   #insertedCount = 0
   #skippedCount = 0
-  #sliceStart = performance.now()
+  readonly #timeSlice = new TimeSlice()
   /** A bad line or the store aborted the import: nothing more is inserted. */
   hasFailed = false
 
@@ -58,8 +58,7 @@ export class ImportRun {
     if (load !== undefined && (await this.#handOverIfDue(load))) return false
     for (const line of lines) {
       // Before anything is known of the line: blank and bad ones may be all there are.
-      const slice = yieldIfDue(this.#sliceStart)
-      this.#sliceStart = slice instanceof Promise ? await slice : slice
+      if (this.#timeSlice.isOver()) await this.#timeSlice.renew()
       const item = readLine(line)
       if (item === undefined) continue
       if (item instanceof BadLine) {

@@ -10,7 +10,7 @@
  * 3. A write is never rejected because of an index that does not exist yet: the build fails instead.
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import { callOnAbort } from '../call-on-abort.ts'
 import { commitFailed } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
@@ -214,7 +214,7 @@ async function buildSlice(collection: OpenCollection, index: DeclaredIndex, from
   const batch = store.newBatch()
   let next = to
   let documents = 0
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   const paths = new Set(index.definition.fields.map(({ path }) => path))
   for await (const run of readFields(store, paths, from, to)) {
     for (const { ordinal, document } of run) {
@@ -226,8 +226,7 @@ async function buildSlice(collection: OpenCollection, index: DeclaredIndex, from
       if (writes.needsLoad) await writes.load([document])
       writes.put(batch, writes.admit(document, ordinal), ordinal)
       assertFeasible(index)
-      const slice = yieldIfDue(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
+      if (timeSlice.isOver()) await timeSlice.renew()
     }
     if (next < to) break
   }

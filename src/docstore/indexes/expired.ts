@@ -7,7 +7,7 @@
  * 2. Memory is bounded: the ordinals of one pass and the records of one run.
  */
 import { encodeKey } from '../../model/key.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { type CompiledFind, compileFind } from '../read/find.ts'
@@ -69,14 +69,13 @@ async function expiredOrdinals({ collection, index, isOver }: Sweep, find: Compi
   const runs = readOrdinals(read.store, view, access, new Meter())
   const ordinals: number[] = []
   try {
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     for (;;) {
       const run = await advance(runs)
       if (run === undefined) break
       for (const ordinal of run) ordinals.push(ordinal)
       if (ordinals.length >= passOrdinals || isOver()) break
-      const slice = yieldIfDue(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
+      if (timeSlice.isOver()) await timeSlice.renew()
     }
   } finally {
     end(runs)
@@ -94,7 +93,7 @@ async function deleteBatch(
   if (!isDeclared(collection, index)) return 0
   const { store, committer } = collection
   const commit = committer.begin('delete')
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   for (let from = 0; from < ordinals.length; from += runDocuments) {
     const run = ordinals.slice(from, from + runDocuments)
     const records = await store.records(run, store.readOptions())
@@ -105,8 +104,7 @@ async function deleteBatch(
       const match = { ordinal: run[i]!, record, document, characters: record.length }
       committer.remove(commit, match, encodeKey(document._id))
     }
-    const slice = yieldIfDue(sliceStart)
-    sliceStart = slice instanceof Promise ? await slice : slice
+    if (timeSlice.isOver()) await timeSlice.renew()
   }
   const count = commit.removed.length
   await committer.run(commit)

@@ -7,7 +7,7 @@
  *    from the snapshot taken before it.
  * 2. Never fails: an unreadable record fails the streams instead.
  */
-import { nextTurn, yieldIfDue } from '../../model/time-slice.ts'
+import { nextTurn, TimeSlice } from '../../model/time-slice.ts'
 import { decodeRecord } from '../documents/record.ts'
 import { fromStore } from '../errors.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
@@ -42,7 +42,7 @@ export async function notifyStreams(
   const count = Math.max(ordinalsBefore.length, ordinalsAfter.length)
   const needsBefore = kind !== 'replace' || streams.some(({ settings }) => settings.beforeChange)
   let characters = 0
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   try {
     for (let from = 0; from < count && streams.some(({ isOpen }) => isOpen); from += runDocuments) {
       const run = <T>(list: readonly T[]): readonly T[] => list.slice(from, from + runDocuments)
@@ -58,8 +58,7 @@ export async function notifyStreams(
         await letConsumersTake(streams)
         characters = 0
       }
-      const slice = yieldIfDue(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
+      if (timeSlice.isOver()) await timeSlice.renew()
     }
   } catch (error) {
     for (const stream of streams) stream.fail(fromStore(error))

@@ -1,5 +1,5 @@
 /** Reads the documents that a write changes, and commits the changes in batches of bounded size. */
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Match } from '../read/confirmer.ts'
@@ -14,7 +14,7 @@ export class Batches {
   readonly #collection: OpenCollection
   readonly #kind: CommitKind
   /** When the current slice of the work began. */
-  sliceStart = performance.now()
+  readonly timeSlice = new TimeSlice()
   #commit: Commit | undefined
 
   constructor(collection: OpenCollection, kind: CommitKind) {
@@ -60,8 +60,7 @@ export async function forEachMatch(
       const slice = await advance(matches)
       if (slice === undefined) break
       for (const match of slice) {
-        const turn = yieldIfDue(batches.sliceStart)
-        batches.sliceStart = turn instanceof Promise ? await turn : turn
+        if (batches.timeSlice.isOver()) await batches.timeSlice.renew()
         const visiting = visit(match)
         if (visiting instanceof Promise) await visiting
         if (--remaining === 0) break

@@ -1,6 +1,6 @@
 /** bulkWrite(): runs the operations one after the other and adds up their results. */
 import { PetalError } from '../../model/errors.ts'
-import { deliver, yieldIfDue } from '../../model/time-slice.ts'
+import { deliver, TimeSlice } from '../../model/time-slice.ts'
 import { type Document, describeType, isPlainObject } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
 import { assertDocument } from '../documents/stored-form.ts'
@@ -169,14 +169,13 @@ export async function bulkWrite(
       writeErrors.push(writeError(index, error))
     })
   const atOnce = isOrdered ? 1 : maxAtOnce
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   for (let from = 0; from < operations.length && !(isOrdered && writeErrors.length > 0); from += atOnce) {
     control.check()
     const running: Promise<void>[] = []
     for (let index = from; index < Math.min(from + atOnce, operations.length); index++) {
       // Compiling an operation may take a tenth of a millisecond.
-      const slice = yieldIfDue(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
+      if (timeSlice.isOver()) await timeSlice.renew()
       const done = runAt(index)
       // Errors are looked at when all have ended; until then, avoid an unhandled rejection.
       done.catch(ignore)
@@ -192,11 +191,10 @@ export async function bulkWrite(
 }
 
 async function checkTheOthers(operations: readonly unknown[], control: Control): Promise<void> {
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   for (let index = checkedAtCall; index < operations.length; index++) {
     if (index % checkedAtOnce === 0) {
-      const slice = yieldIfDue(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
+      if (timeSlice.isOver()) await timeSlice.renew()
       control.check()
     }
     checkOperation(operations[index], index)

@@ -6,7 +6,7 @@
  * 1. Documents are inserted in input order, and identified in results by their input position.
  * 2. When ordered, nothing after the first rejected document is inserted, and everything before it is.
  */
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { RecordHost, RecordLoad } from '../bulk/record-load.ts'
 import type { JsonRecord } from '../documents/json-record.ts'
@@ -44,7 +44,7 @@ export class InsertManyRun {
   #insertedCount = 0
   /** Created when units may be worthwhile; null once it is known that they are not. */
   #load: RecordLoad | null | undefined
-  #sliceStart = performance.now()
+  readonly #timeSlice = new TimeSlice()
   #isOver = false
 
   /** @param count number of documents, if known */
@@ -130,12 +130,11 @@ export class InsertManyRun {
     if (this.#run.length >= this.#runDocuments) return this.#flush()
     // The first run is handed over before any write called later, see end(). The source may spend time on each document.
     if (this.#attempted === 0) return false
-    const slice = yieldIfDue(this.#sliceStart)
-    return slice instanceof Promise && this.#pauseUntil(slice)
+    return this.#timeSlice.isOver() && this.#letTurn()
   }
 
-  async #pauseUntil(slice: Promise<number>): Promise<boolean> {
-    this.#sliceStart = await slice
+  async #letTurn(): Promise<boolean> {
+    await this.#timeSlice.renew()
     return false
   }
 
@@ -174,12 +173,12 @@ export class InsertManyRun {
     const id = load.put(document)
     if (id === undefined) return this.#insertAfterFlush(document)
     this.#insertedIds[this.#taken++] = id
-    const slice = yieldIfDue(this.#sliceStart)
-    return (slice instanceof Promise || load.bulk.isUnitComplete) && this.#advance(load, slice)
+    const isDue = this.#timeSlice.isOver()
+    return (isDue || load.bulk.isUnitComplete) && this.#advance(load, isDue)
   }
 
-  async #advance(load: RecordLoad, slice: number | Promise<number>): Promise<boolean> {
-    this.#sliceStart = await slice
+  async #advance(load: RecordLoad, isDue: boolean): Promise<boolean> {
+    if (isDue) await this.#timeSlice.renew()
     await load.bulk.advance()
     return this.#isOver
   }
@@ -205,8 +204,7 @@ export class InsertManyRun {
         await this.#insert(run)
         run = []
       }
-      const slice = yieldIfDue(this.#sliceStart)
-      this.#sliceStart = slice instanceof Promise ? await slice : slice
+      if (this.#timeSlice.isOver()) await this.#timeSlice.renew()
     }
     if (run.length > 0 && !this.#isOver) await this.#insert(run)
     await this.#inFlight

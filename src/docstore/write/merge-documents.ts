@@ -12,7 +12,7 @@ import type { Merge } from '../../aggregate/stage.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { splitPath } from '../../model/path.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { allOf, type Filter } from '../../query/ast.ts'
 import { compileNormalForm } from '../../query/filter.ts'
@@ -80,7 +80,7 @@ class MergeRun {
     // Matches are read through the execution's view, for the last time when they are replaced.
     const execution = find && beginReplacing(this.#collection, find, this.#control)
     let taken = 0
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     try {
       const matches = find && execution ? await this.#matchesBy(find, execution) : noMatches
       for (const { document, values } of run) {
@@ -88,8 +88,7 @@ class MergeRun {
         const match = key === undefined ? undefined : matches.get(key)
         // Its current version has to be read again.
         if (match !== undefined && this.#changed.has(match.ordinal)) break
-        const turn = yieldIfDue(sliceStart)
-        sliceStart = turn instanceof Promise ? await turn : turn
+        if (timeSlice.isOver()) await timeSlice.renew()
         this.#control.check()
         taken++
         if (match === undefined) this.#insert(document)

@@ -11,7 +11,7 @@
  * 3. The index is maintained when nothing else uses it.
  */
 import { PetalError } from '../../model/errors.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { BuiltUnit } from '../bulk/load-unit.ts'
@@ -239,11 +239,10 @@ export class Writer {
   ): Promise<Inserted> {
     await this.#ids.prepare()
     const entries: (Entry | PetalError)[] = []
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     for (let i = 0; i < documents.length; i++) {
       if (i % entriesPerCheck === 0) {
-        const slice = yieldIfDue(sliceStart)
-        sliceStart = slice instanceof Promise ? await slice : slice
+        if (timeSlice.isOver()) await timeSlice.renew()
       }
       entries.push(prepareEntry(documents[i]!, this.#store.ids, this.#committer))
     }
@@ -266,8 +265,7 @@ export class Writer {
     try {
       for (let i = 0; i < entries.length; i++) {
         if (sinceCheck >= charactersPerCheck || this.#cold > 0) {
-          const slice = yieldIfDue(sliceStart)
-          sliceStart = slice instanceof Promise ? await slice : slice
+          if (timeSlice.isOver()) await timeSlice.renew()
           sinceCheck = 0
           this.#cold--
         }

@@ -9,7 +9,7 @@
  */
 import { join } from 'node:path'
 import { copyShared } from '../../model/copy-bytes.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { JobRunner } from '../compaction/job.ts'
 import { LogRecovery } from '../format/log-recovery.ts'
 import { logName, parseFileName } from '../fs/file-names.ts'
@@ -96,7 +96,7 @@ async function replay(
   { pool, options }: RecoverySettings,
   buffers: WriteBuffer[]
 ): Promise<void> {
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   for (const { payload, place } of recovery.records()) {
     let buffer = buffers.at(-1)
     if (buffer === undefined || buffer.fillBytes >= options.writeBufferSize) {
@@ -108,8 +108,7 @@ async function replay(
     copyShared(payload, bytes, offset)
     arena.commit(offset + payload.length)
     applyBatches(buffer.memtable, chunk, offset, offset + payload.length, place)
-    const slice = yieldIfDue(sliceStart)
-    sliceStart = slice instanceof Promise ? await slice : slice
+    if (timeSlice.isOver()) await timeSlice.renew()
   }
 }
 

@@ -1,6 +1,6 @@
 /** Builds one segment of a rebuild from stored documents, in the thread that owns the index or in another one. */
 import { throwIfAborted } from '../../model/errors.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { IndexStore } from '../document-index.ts'
 import { maxSpan } from '../segment/position-map.ts'
 import type { SegmentRecord } from '../segment/segment-record.ts'
@@ -47,7 +47,7 @@ export async function buildSegment(
   { signal, onProgress }: Following
 ): Promise<RebuiltSegment | undefined> {
   let documents = 0
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   for await (const run of builder.readStored(from, to)) {
     for (const stored of run) {
       const { ordinal } = stored
@@ -58,12 +58,10 @@ export async function buildSegment(
       }
       builder.add(stored)
       documents++
-      const slice = yieldIfDue(sliceStart)
-      if (slice instanceof Promise) {
-        sliceStart = await slice
-        throwIfAborted(signal)
-        onProgress(documents)
-      }
+      if (!timeSlice.isOver()) continue
+      await timeSlice.renew()
+      throwIfAborted(signal)
+      onProgress(documents)
     }
   }
   return builder.isOpen ? sealed(builder, store, number, undefined) : undefined

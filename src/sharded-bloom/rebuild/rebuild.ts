@@ -11,7 +11,7 @@
  * 3. Every document keeps its ordinal.
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { SegmentPlan } from '../bulk/bulk-plan.ts'
 import type { IndexRebuild, IndexStore, IndexWrite, RebuildProgress } from '../document-index.ts'
 import { plainSpec } from '../ranges/column-spec.ts'
@@ -183,7 +183,7 @@ export class Rebuild implements IndexRebuild {
   async #prepare(built: readonly RebuiltSegment[], to: number, signal: AbortSignal | undefined): Promise<void> {
     const { sealed, geometry } = this.#context
     const isQueried = this.#replaced.some(({ isReady }) => isReady)
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     for (const [i, { record: sealedRecord, offsets }] of built.entries()) {
       const { firstOrdinal, storedAt, documents } = sealedRecord
       const shortest = offsets[documents - 1]! + 1
@@ -207,7 +207,7 @@ export class Rebuild implements IndexRebuild {
       if (isQueried) await handle.prepare()
       this.#handles.push(handle)
       this.#directory.push({ key: indexKey(IndexArea.segment, firstOrdinal), value })
-      sliceStart = await yieldIfDue(sliceStart)
+      if (timeSlice.isOver()) await timeSlice.renew()
       throwIfAborted(signal)
     }
   }

@@ -3,7 +3,7 @@
  * as bytes if the scanner can read them, and the ordinal of each position.
  */
 import { throwIfAborted } from '../../model/errors.ts'
-import { nextTurn, runInSlices, yieldIfDue } from '../../model/time-slice.ts'
+import { nextTurn, runInSlices, TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
 import type { AcceptedForm, JsonForm } from '../byte-scan/json-form.ts'
@@ -265,7 +265,7 @@ export class SegmentBuilder {
     const sampler = new Sampler()
     const { createOpenSegment: createOpen, tuning, readStored } = this.#building
     const sampled = createOpen(from, initialParameters(tuning()))
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     try {
       for (let part = 0; part < runs; part++) {
         const begin = from + Math.floor(((to - from) * part) / runs)
@@ -277,9 +277,8 @@ export class SegmentBuilder {
             this.#ingest.add(sampled, stored, sampler)
             // The range has more documents than the average suggested.
             if (sampled.isFull) return sampler
-            const slice = yieldIfDue(sliceStart)
-            if (!(slice instanceof Promise)) continue
-            sliceStart = await slice
+            if (!timeSlice.isOver()) continue
+            await timeSlice.renew()
             throwIfAborted(signal)
           }
         }

@@ -9,7 +9,7 @@
  */
 import { rowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { checksum } from './checksum.ts'
 import { IndexArea } from './index-keys.ts'
@@ -46,11 +46,10 @@ export class CheckedStore implements IndexStore {
   async #writeInSlices(operations: readonly IndexWrite[]): Promise<void> {
     const arena = new ScratchArena()
     const writes: IndexWrite[] = []
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     for (const operation of operations) {
       writes.push(checked(operation, arena))
-      const slice = yieldIfDue(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
+      if (timeSlice.isOver()) await timeSlice.renew()
     }
     const written = this.#store.write(writes)
     arena.close()

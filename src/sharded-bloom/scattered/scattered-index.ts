@@ -14,7 +14,7 @@
  *    returns to the event loop.
  */
 
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { AcceptedForm, JsonForm } from '../byte-scan/json-form.ts'
 import type {
@@ -243,7 +243,7 @@ export class ScatteredIndex implements DocumentIndex {
   async #recover(recent: RecentVersions, version: number): Promise<void> {
     const ordinals = [...this.#marked].sort((a, b) => a - b)
     let next = version
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     for (let start = 0; start < ordinals.length; start += marksPerBatch / 16) {
       const run = ordinals.slice(start, start + marksPerBatch / 16)
       for (const [i, document] of (await this.#options.documentsAt(run)).entries()) {
@@ -252,7 +252,7 @@ export class ScatteredIndex implements DocumentIndex {
         recent.add(next, recent.flatten(document))
         recent.place(next++, run[i]!)
         this.#recovered++
-        sliceStart = await yieldIfDue(sliceStart)
+        if (timeSlice.isOver()) await timeSlice.renew()
       }
       recent.commit(next)
       if (recent.isMaintenanceDue) await recent.maintain()

@@ -7,7 +7,7 @@
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { IndexStore } from '../document-index.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
 import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from '../ranges/column-chunk.ts'
@@ -114,9 +114,9 @@ export async function restoreOpenSegment(
     segment.alwaysCandidates.push(...record.alwaysCandidates)
     segment.restore(record.documents, record.hashedPairs)
     const columns: ColumnChunk[] = []
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     for (let chunk = 0; chunk < chunks; chunk++) {
-      sliceStart = await yieldIfDue(sliceStart)
+      if (timeSlice.isOver()) await timeSlice.renew()
       const bytes = await store.get(indexKey(IndexArea.chunkPrivate, record.firstOrdinal, chunk))
       if (bytes === undefined) throw damaged(record, `chunk ${chunk} has no private rows`)
       const documents = Math.min(geometry.chunkDocuments, record.documents - chunk * geometry.chunkDocuments)

@@ -8,7 +8,7 @@
  * REQUIRES: nothing is added to the segment meanwhile.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import { runInSlices, yieldIfDue, yieldIfTurnLong } from '../../model/time-slice.ts'
+import { runInSlices, TimeSlice, yieldIfTurnLong } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import type { StoredColumn } from '../ranges/column-record.ts'
 import { sealColumn } from '../ranges/seal-column.ts'
@@ -87,7 +87,7 @@ async function writeTail(
   let arena = new ScratchArena()
   const bytes = { hashedRows: 0, fingerprints: 0, upperLevel: 0 }
   const steps = segment.tail.sealedWrites(storedAt, segment.documents, () => arena)
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) {
@@ -95,8 +95,7 @@ async function writeTail(
       arena.close()
       return { record: value, bytes }
     }
-    const slice = yieldIfDue(sliceStart)
-    sliceStart = slice instanceof Promise ? await slice : slice
+    if (timeSlice.isOver()) await timeSlice.renew()
     if (value === undefined) continue
     bytes[tailPartOf(value.key)] += value.value.length
     writes.push(value)
@@ -119,12 +118,12 @@ async function writePrivateRows(
   const rowBytes = sealedRowBytes(documents)
   const rowOfSlot: number[] = []
   let bytes = 0
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   for (let begin = 0; begin < privateRows.count; begin += privateRowsPerBatch) {
     const writes: IndexWrite[] = []
     const end = Math.min(begin + privateRowsPerBatch, privateRows.count)
     for (let from = begin; from < end; from += sealedRowsAtOnce) {
-      sliceStart = await yieldIfDue(sliceStart)
+      if (timeSlice.isOver()) await timeSlice.renew()
       for (const value of privateRows.encode(from, Math.min(from + sealedRowsAtOnce, end), rowBytes, arena)) {
         const { index, isNew } = stored.add(value)
         rowOfSlot.push(index)

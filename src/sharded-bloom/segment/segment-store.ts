@@ -5,7 +5,7 @@
  * Invariant: a crash at any point leaves a state that opening understands: unreferenced records are ignored or
  * overwritten, and a segment record is replaced or removed in one batch.
  */
-import { yieldIfDue, yieldIfTurnLong } from '../../model/time-slice.ts'
+import { TimeSlice, yieldIfTurnLong } from '../../model/time-slice.ts'
 import type { IndexWrite } from '../document-index.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { ScratchArena } from '../records/scratch-arena.ts'
@@ -43,10 +43,9 @@ export class SegmentStore {
       }
     }
     const arena = new ScratchArena()
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     for (const write of chunkWrites(open, geometry, memory, from, documents, arena)) {
-      const slice = yieldIfDue(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
+      if (timeSlice.isOver()) await timeSlice.renew()
       if (write === undefined) continue
       bytes[partOf(write.key)] += write.value.length
       writes.push(write)

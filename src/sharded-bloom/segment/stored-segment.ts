@@ -7,7 +7,7 @@
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentSource } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
@@ -136,12 +136,12 @@ export class StoredSegment extends RecordedSegment implements Segment {
     const parameters = { ...tail, privatePairs, columns: columnSpecs }
     const segment = new OpenSegment(memory, geometry, sealed.pairHash, firstOrdinal, parameters)
     try {
-      let sliceStart = performance.now()
+      const timeSlice = new TimeSlice()
       for await (const [ordinal, document] of documents.read(firstOrdinal, firstOrdinal + this.documents)) {
         if (this.#isFreed) throw closed()
         while (firstOrdinal + segment.documents < ordinal) segment.addUnknown()
         segment.add(flatten(document))
-        sliceStart = await yieldIfDue(sliceStart)
+        if (timeSlice.isOver()) await timeSlice.renew()
       }
       while (segment.documents < this.documents) segment.addUnknown()
       return segment

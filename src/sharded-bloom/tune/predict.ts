@@ -8,7 +8,7 @@
  */
 import { rowFalsePositiveRate } from '../../bloom/sizing.ts'
 import type { PairExpression } from '../../model/pairs.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
 import { crowdedBits } from '../segment/tail/limits.ts'
@@ -53,12 +53,12 @@ export async function predictedWork(
   let rate = 0
   let rows = 0
   let weights = 0
-  let sliceStart = performance.now()
+  const timeSlice = new TimeSlice()
   for (const [i, { bounds, weight }] of queries.entries()) {
     rate += weight * probabilities.falsePositives(bounds, truth.queries[i]!)
     for (const term of termsOf(bounds)) rows += weight * probabilities.rowsRead(term)
     weights += weight
-    sliceStart = await yieldIfDue(sliceStart)
+    if (timeSlice.isOver()) await timeSlice.renew()
   }
   if (weights === 0) return { falsePositiveRate: 0, reads: 0 }
   const segments = million / target.segmentDocuments

@@ -7,7 +7,7 @@
  */
 import { type HashName, loadHasher } from '../../bloom/hash.ts'
 import { throwIfAborted } from '../../model/errors.ts'
-import { yieldIfDue } from '../../model/time-slice.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { type FlatDocument, Flattener } from '../pairs/flatten.ts'
 import { PairHash } from '../pairs/pair-hash.ts'
@@ -61,12 +61,12 @@ export class TuneSample {
     from = 0,
     to = this.documents.length
   ): Promise<void> {
-    let sliceStart = performance.now()
+    const timeSlice = new TimeSlice()
     for (let position = from; position < Math.min(to, this.documents.length); position++) {
       visit(this.flattener.flatten(this.documents[position]!), position)
-      const slice = yieldIfDue(sliceStart)
-      if (slice instanceof Promise) throwIfAborted(signal)
-      sliceStart = slice instanceof Promise ? await slice : slice
+      if (!timeSlice.isOver()) continue
+      throwIfAborted(signal)
+      await timeSlice.renew()
     }
   }
 

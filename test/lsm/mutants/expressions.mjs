@@ -95,7 +95,7 @@ export const expressions = [
   ),
   mutant(
     '$merge blocks the event loop',
-    edit('docstore/write/merge-documents', 'const turn = yieldIfDue(sliceStart)', 'const turn = sliceStart'),
+    edit('docstore/write/merge-documents', 'if (timeSlice.isOver()) await timeSlice.renew()', ''),
     'docstore/update-turns'
   ),
   mutant(
