@@ -173,6 +173,16 @@ export const kernels = [
     'bloom/gap-lists'
   ),
   mutant(
+    'of a word with more than four bits, only four positions are listed',
+    edit(`${rows}/positions`, 'if (word == 0) break', 'break'),
+    'bloom/kernels'
+  ),
+  mutant(
+    'lists of positions overlap',
+    edit('sharded-bloom/position-lists', '  used += count\n', '  used += count - 1\n'),
+    'sharded-bloom/position-lists'
+  ),
+  mutant(
     'the complement of a row has positions after the last document',
     edit(`${rows}/gaps`, 'if (position >= positions) return', 'if (position > positions) return'),
     'sharded-bloom/private-rows'

@@ -6,8 +6,8 @@
  * 1. Addresses are byte offsets and lengths are bytes, multiples of 16. Nothing is read or written beyond them.
  * 2. A chunk of every input is read before the same chunk of the output is written, so an output may be one of the
  *    inputs. Partly overlapping rows are not supported.
- * 3. No static data, no allocation. The only memory used is the workspace of transpose.ts and stored-rows.ts, below
- *    all addresses that RowMemory hands out.
+ * 3. No static data, no allocation. The only memory used is the workspace of transpose.ts, stored-rows.ts and
+ *    positions.ts, below all addresses that RowMemory hands out. It holds nothing from one call to the next.
  */
 export * from './checksum'
 export * from './column-keys'
