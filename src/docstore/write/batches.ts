@@ -13,7 +13,7 @@ import type { DeleteRequest } from './mutation-request.ts'
 export class Batches {
   readonly #collection: OpenCollection
   readonly #kind: CommitKind
-  /** When the current slice of the work began. */
+  /** Of the work of all calls. */
   readonly timeSlice = new TimeSlice()
   #commit: Commit | undefined
 
