@@ -1,14 +1,14 @@
 /**
- * Measures the queries of bench/rebuild.ts in one database, in a process that has seen no other: prints their costs as
- * JSON.
- *
- *     node --import tsx bench/rebuild-process.ts <location> <count>
+ * Measures the queries of bench/rebuild.ts in one database, in a process that has seen no other: whenever the parent
+ * sends the number of a query, that query is run, and its cost sent back.
  */
 import { openDatabase } from './contenders/petaldb-api.ts'
-import { costsOf, queriesFor, warmUp } from './rebuild-queries.ts'
+import { costOf, queriesFor, warmUp } from './rebuild-queries.ts'
 
 const [location, count] = process.argv.slice(2)
 const queries = queriesFor(Number(count))
-await using db = await openDatabase(location!, { autoRebuild: false })
+const db = await openDatabase(location!, { autoRebuild: false })
 await warmUp(db, queries)
-console.log(JSON.stringify([...(await costsOf(db, queries))]))
+process.on('message', async (query: number) => process.send!(await costOf(db, queries[query]!)))
+process.on('disconnect', () => db.close())
+process.send!('ready')

@@ -9,12 +9,10 @@ const names: readonly QueryClassName[] = ['unique', 'hundred', 'one-percent', 'a
 const untimedRounds = 50
 /** Processor time spent untimed: for short queries, 50 runs are too few for the compiler. */
 const untimedMilliseconds = 300
-const sampleMilliseconds = 1
-const processorRounds = 60
+const sampleMilliseconds = 3
 
 /** Milliseconds by the clock for each query. */
 export type Latencies = ReadonlyMap<string, Quantiles>
-export type Samples = ReadonlyMap<string, number[]>
 /** Medians of milliseconds, by the clock and of this thread's processor time. */
 export interface Cost {
   readonly clock: number
@@ -45,18 +43,13 @@ function variantsOf(filter: Document): Document[] {
   return Array.from({ length: absentValues }, (_, i) => ({ [String(path)]: `${String(value)}?${i}` }))
 }
 
-export const noSamples = (): Samples => new Map(names.map((name) => [name, []]))
-
-export const latenciesOf = (samples: Samples): Latencies =>
-  new Map([...samples].map(([name, clock]) => [name, quantiles(clock)]))
-
-/** Runs one query at a time, adding to `samples`, until `isOver` returns true. */
+/** Runs one query at a time until `isOver` returns true. */
 export async function measure(
   db: Database,
   queries: RebuildQueries,
-  isOver: (round: number) => boolean,
-  samples: Samples
-): Promise<void> {
+  isOver: (round: number) => boolean
+): Promise<Latencies> {
+  const samples = new Map<string, number[]>(names.map((name) => [name, []]))
   for (let round = 0; !isOver(round); round++) {
     for (const { name, filters } of queries) {
       const filter = filters[round % filters.length]
@@ -66,32 +59,22 @@ export async function measure(
     }
     await sleep(1)
   }
+  return new Map([...samples].map(([name, clock]) => [name, quantiles(clock)]))
 }
 
 const processorTime = threadProcessorTime ?? ((): number => performance.now())
 
 /**
- * Reading the processor's clock takes as long as a short query: those are repeated for a millisecond between two
- * readings.
+ * Reading the processor's clock takes as long as a short query: those are repeated for some milliseconds between two
+ * readings, after as many runs for nothing, because another process had the processor's caches.
  */
-export async function costsOf(db: Database, queries: RebuildQueries): Promise<ReadonlyMap<string, Cost>> {
-  const samples = noSamples()
-  await measure(db, queries, (round) => round === processorRounds, samples)
-  const costs = new Map<string, Cost>()
-  for (const { name, filters } of queries) {
-    const clock = quantiles(samples.get(name)!).p50
-    const times = Math.max(1, Math.ceil(sampleMilliseconds / clock))
-    const processor: number[] = []
-    for (let round = 0; round < processorRounds; round++) {
-      await db.find(filters[0]).toArray()
-      const before = processorTime()
-      for (let time = 0; time < times; time++) await db.find(filters[time % filters.length]).toArray()
-      processor.push((processorTime() - before) / times)
-      await sleep(1)
-    }
-    costs.set(name, { clock, processor: quantiles(processor).p50 })
-  }
-  return costs
+export async function costOf(db: Database, { filters }: RebuildQuery): Promise<Cost> {
+  const began = performance.now()
+  let times = 0
+  while (performance.now() - began < sampleMilliseconds) await db.find(filters[times++ % filters.length]).toArray()
+  const [clock, processor] = [performance.now(), processorTime()]
+  for (let time = 0; time < times; time++) await db.find(filters[time % filters.length]).toArray()
+  return { clock: (performance.now() - clock) / times, processor: (processorTime() - processor) / times }
 }
 
 /** Runs each query untimed, at least 50 times and for 300 ms, so that compilation is not measured. */

@@ -11,7 +11,6 @@
  * Costs are medians of this thread's processor time, if the system reports it, because other processes hardly lengthen
  * that.
  */
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,8 +23,9 @@ import { openDatabase } from './contenders/petaldb-api.ts'
 import { LoopMeter } from './loop-meter.ts'
 import { machine } from './machine.ts'
 import { header, table } from './query-report.ts'
-import { type Cost, latenciesOf, measure, noSamples, queriesFor, warmUp } from './rebuild-queries.ts'
-import { spread } from './statistics.ts'
+import { compareCosts } from './rebuild-costs.ts'
+import { type Latencies, measure, queriesFor, warmUp } from './rebuild-queries.ts'
+import { type Spread, spread } from './statistics.ts'
 
 const { values: options } = parseArgs({
   options: { count: { type: 'string', default: '200000' }, output: { type: 'string' } }
@@ -33,10 +33,10 @@ const { values: options } = parseArgs({
 const count = Number(options.count)
 /** Runs of each query before each rebuild. */
 const calmRounds = 400
-/** Rebuilds beside queries. */
+/** Rebuilds beside queries, and as many alone. */
 const rebuilds = 6
-/** Processes for each collection. */
-const processes = 5
+/** Sets of processes, one for each collection. */
+const sets = 7
 const targets = { worn: 1.5, after: 1.1, duringP99: 2, documentsPerSecond: 80_000 }
 
 const queries = queriesFor(count)
@@ -68,32 +68,11 @@ const note = (text: string): void => {
   console.error(text)
   notes.push(`* ${text}`)
 }
+const ratioCell = ({ median, min, max }: Spread): string => `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`
+const thousands = (value: number): string => Math.round(value).toLocaleString('en')
 const verdict = (isMet: boolean): string => (isMet ? 'met' : 'NOT met')
 const perSecond = ({ documents, milliseconds }: { documents: number; milliseconds: number }): number =>
   Math.round((documents / milliseconds) * 1000)
-
-/** Costs of each query in each collection: medians of several processes, which measure them in turn. */
-function costsInProcesses(names: readonly string[]): ReadonlyMap<string, Cost>[] {
-  const all = names.map(() => new Map<string, Cost[]>(queries.map(({ name }) => [name, []])))
-  for (let round = 0; round < processes; round++) {
-    for (const [i, name] of names.entries()) {
-      const args = ['--import', 'tsx', 'bench/rebuild-process.ts', join(directory, name), String(count)]
-      const printed = execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
-      for (const [query, cost] of JSON.parse(printed) as [string, Cost][]) all[i]!.get(query)!.push(cost)
-    }
-    console.error(`${round + 1} of ${processes} processes for each collection`)
-  }
-  const median = (costs: readonly Cost[], of: keyof Cost): number => spread(costs.map((cost) => cost[of])).median
-  return all.map(
-    (queryCosts) =>
-      new Map(
-        [...queryCosts].map(([query, costs]) => [
-          query,
-          { clock: median(costs, 'clock'), processor: median(costs, 'processor') }
-        ])
-      )
-  )
-}
 
 try {
   // Otherwise a rebuild starts automatically once documents are replaced.
@@ -106,19 +85,22 @@ try {
     for (const each of [wornDb, rebuiltDb]) await each.insertMany(generateTweets({ count }))
     for (const each of [wornDb, rebuiltDb]) {
       const replaced = await replaceThird(each)
-      if (each === rebuiltDb)
-        note(`${replaced.toLocaleString('en')} of ${count.toLocaleString('en')} tweets were replaced`)
+      if (each === rebuiltDb) note(`${thousands(replaced)} of ${thousands(count)} tweets were replaced`)
     }
     await freshDb.insertMany(replacedTweets())
     await orderedDb.insertMany(rebuiltDb.find())
     await rebuiltDb.index.rebuild()
   }
-  const [fresh, worn, after, ordered] = costsInProcesses(['fresh', 'worn', 'rebuilt', 'ordered'])
+  const costs = await compareCosts(
+    ['fresh', 'worn', 'rebuilt', 'ordered'].map((name) => join(directory, name)),
+    count,
+    { queries: queries.length, sets, onSet: (set) => console.error(`${set + 1} of ${sets} sets of processes`) }
+  )
 
   await using busyDb = await openOne('busy')
   await busyDb.insertMany(generateTweets({ count }))
   await warmUp(busyDb, queries)
-  const [calm, beside] = [noSamples(), noSamples()]
+  const [calm, beside]: [Latencies[], Latencies[]] = [[], []]
   const besideMeter = new LoopMeter()
   const rebuilt = { documents: 0, milliseconds: 0 }
   for (let time = 0; time < rebuilds; time++) {
@@ -126,31 +108,35 @@ try {
     // Flushes and merges of what was replaced.
     await sleep(1000)
     await warmUp(busyDb, queries)
-    await measure(busyDb, queries, (round) => round === calmRounds, calm)
+    calm.push(await measure(busyDb, queries, (round) => round === calmRounds))
     let isOver = false
     besideMeter.resume()
     const rebuilding = busyDb.index.rebuild().finally(() => {
       isOver = true
     })
-    const asking = measure(busyDb, queries, () => isOver, beside)
-    const [, { documents, milliseconds }] = await Promise.all([asking, rebuilding])
+    const asking = measure(busyDb, queries, () => isOver)
+    const [latencies, { documents, milliseconds }] = await Promise.all([asking, rebuilding])
     besideMeter.pause()
+    beside.push(latencies)
     rebuilt.documents += documents
     rebuilt.milliseconds += milliseconds
   }
-  const [before, during] = [latenciesOf(calm), latenciesOf(beside)]
 
-  await replaceThird(busyDb, rebuilds)
-  await sleep(1000)
   const aloneMeter = new LoopMeter()
-  aloneMeter.resume()
-  const alone = await busyDb.index.rebuild()
-  aloneMeter.pause()
-  const isFast = perSecond(alone) >= targets.documentsPerSecond
+  const speeds: number[] = []
+  for (let time = 0; time < rebuilds; time++) {
+    await replaceThird(busyDb, rebuilds + time)
+    await sleep(1000)
+    aloneMeter.resume()
+    speeds.push(perSecond(await busyDb.index.rebuild()))
+    aloneMeter.pause()
+  }
+  const alone = spread(speeds)
   note(
-    `built again: ${perSecond(alone).toLocaleString('en')} documents/s alone (target ` +
-      `${targets.documentsPerSecond.toLocaleString('en')}: ${verdict(isFast)}), ` +
-      `${perSecond(rebuilt).toLocaleString('en')} beside queries without a pause`
+    `built again: ${thousands(alone.median)} (${thousands(alone.min)}–${thousands(alone.max)}) documents/s alone, ` +
+      `${rebuilds} times (target ${thousands(targets.documentsPerSecond)}: ` +
+      `${verdict(alone.median >= targets.documentsPerSecond)}), ` +
+      `${thousands(perSecond(rebuilt))} beside queries without a pause`
   )
   for (const [when, { wait }] of [
     ['alone', aloneMeter.report()],
@@ -161,22 +147,21 @@ try {
   const { dead, bytes } = await busyDb.index.stats()
   note(`${dead} dead, ${Math.round(bytes.total / count)} bytes of index per document`)
 
-  const rows = queries.map(({ name, title }) => {
-    const { clock, processor } = fresh!.get(name)!
-    const costIn = (costs: ReadonlyMap<string, Cost> | undefined): number => costs!.get(name)!.processor
-    const ratio = (costs: ReadonlyMap<string, Cost> | undefined): number => costIn(costs) / processor
-    const wornP99 = before.get(name)!.p99
-    const slowdown = during.get(name)!.p99 / wornP99
-    const isMet = ratio(worn) <= targets.worn && ratio(after) <= targets.after && slowdown < targets.duringP99
+  const rows = queries.map(({ name, title }, query) => {
+    const { first, ratio } = costs[query]!
+    const [worn, after, sameOrder] = [ratio(1, 0), ratio(2, 0), ratio(2, 3)]
+    const wornP99 = calm.map((latencies) => latencies.get(name)!.p99)
+    const slowdown = spread(beside.map((latencies, time) => latencies.get(name)!.p99 / wornP99[time]!))
+    const isMet = worn.median <= targets.worn && after.median <= targets.after && slowdown.median < targets.duringP99
     return [
       title,
-      clock.toFixed(3),
-      processor.toFixed(4),
-      ratio(worn).toFixed(2),
-      ratio(after).toFixed(2),
-      (costIn(after) / costIn(ordered)).toFixed(2),
-      wornP99.toFixed(2),
-      slowdown.toFixed(2),
+      first.clock.toFixed(3),
+      first.processor.toFixed(4),
+      ratioCell(worn),
+      ratioCell(after),
+      ratioCell(sameOrder),
+      spread(wornP99).median.toFixed(2),
+      ratioCell(slowdown),
       verdict(isMet)
     ]
   })
@@ -195,12 +180,13 @@ try {
 
 ${header(machine(), `node --import tsx bench/rebuild.ts --count ${count}`)}
 
-Whole documents returned. *Worn ×* and *after ×* are processor time, medians of ${processes} new processes, over that of the same documents inserted afresh in
-the order they had before, at most ${targets.worn} and ${targets.after}. *Same order ×* is *after* over the same documents inserted afresh in the
-order they have now: a replaced document goes to the end, and building the index again leaves it there, so that what lay
-together lies in two places, or the other way round. Absent values are 64 in turn, because the seed of an index decides how
-fast one of them is found to be absent. *During p99 ×* is by the clock over the worn index's, below ${targets.duringP99}: of
-${rebuilds} rebuilds, each after a third was replaced again, with ${calm.get('unique')!.length} and ${beside.get('unique')!.length} runs of each query.
+Whole documents returned. *Worn ×* and *after ×* are processor time over that of the same documents inserted afresh in
+the order they had before, at most ${targets.worn} and ${targets.after}: a query runs in all collections within milliseconds, in a process for
+each, and the medians of those ratios are given as median (least to most) of ${sets} sets of new processes. *Same order ×*
+is *after* over the same documents inserted afresh in the order they have now: a replaced document goes to the end, and
+building the index again leaves it there, so that what lay together lies in two places, or the other way round. Absent
+values are 64 in turn, because the seed of an index decides how fast one of them is found to be absent. *During
+p99 ×* is by the clock, beside each of ${rebuilds} rebuilds over the ${calmRounds} runs before it, for which a third was replaced again, below ${targets.duringP99}.
 
 ${table(head, rows)}
 

@@ -83,7 +83,25 @@ const cases: readonly Case[] = [
     '0: a-c a-d + 6: b ⇒ 6'
   ],
   ['a table of tombstones only waits if more than one table would be written', '0: a-c:10:100% | 6: b:95', undefined],
-  ['a table of tombstones only waits if level 0 is larger than one table', '0: a-c:10:100% x-y:95', undefined],
+  [
+    'a table of tombstones only waits if level 0 is larger than one table',
+    '0: a-c:10:100% b-y:95 | 6: b:50',
+    undefined
+  ],
+  ['a table of tombstones only that hides nothing is dropped', '0: a-c:10:100% x-y:95', '0: a-c ⇒ 6'],
+  [
+    'tables full of tombstones beside each other are merged down when they free a quarter, one by one',
+    '0: g-i:10:90% d-f:5:100% a-c:10:100% | 5: c:20 g-h:10 | 6: a-b:20 d-f:60 i-k:20',
+    '0: a-c + 5: c + 6: a-b ⇒ 6'
+  ],
+  ['tombstones of level 0 stay above older entries of level 0', '0: a-c:10:100% x-z b-d:95 | 6: a-b:20', undefined],
+  [
+    'tombstones of level 0 go down to the deepest level that they overlap, with all between',
+    '0: a-c:10:100% e-z:95 | 4: b-d:10 | 5: d:10',
+    '0: a-c + 4: b-d + 5: d ⇒ 5'
+  ],
+  ['tombstones that free little wait in level 0', '0: a-c:10:100% x-z:95 | 6: a-b:50', undefined],
+  ['tombstones of level 0 wait if the merge would be a long one', '0: a-z:2000:100% | 6: a-z:5000', undefined],
   ['a table with tombstones and values waits for the trigger', '0: a-c:10:90%', undefined],
   ['tables that overlap nothing move to the last level, several at once', '0: g-h e-f c-d a-b', '0→6: a-b c-d e-f g-h'],
   ['appended tables move to the last level, after the existing ones', '0: q r s t | 6: a-c d-p', '0→6: q r s t'],
@@ -121,6 +139,16 @@ const cases: readonly Case[] = [
     'tombstones count as the bytes that they free',
     '0: a-z:100:90% a-z:100:90% a-z:100:90% a-z:100:90% | 6: a-z:720',
     '0: a-z a-z a-z a-z + 6: a-z ⇒ 6'
+  ],
+  [
+    'level 0 is merged down when its tombstones free a quarter of what is rewritten',
+    '0: a-z:10:90% a-z:10:90% a-z:10:90% a-z:10:90% | 6: a-z:144',
+    '0: a-z a-z a-z a-z + 6: a-z ⇒ 6'
+  ],
+  [
+    'level 0 waits when its tombstones free less than a quarter of what is rewritten',
+    '0: a-z:10:90% a-z:10:90% a-z:10:90% a-z:10:90% | 6: a-z:145',
+    undefined
   ],
   [
     'a merge includes overlapping tables of the levels between, and what these overlap',
@@ -287,6 +315,16 @@ function pickOfAges(
   const picked = pickCompaction({ levels }, { ...limits, ...settings.limits }, stateOf({}))
   return picked && describe(picked)
 }
+
+test('tombstones wait until no open snapshot may see what they hide', () => {
+  const cleared = '0: a-c:10:100% a-d:40 | 6: b:20 x:20'
+  for (const levels of [cleared, '0: a-c:10:100% x-z:95 | 6: a-b:20', '5: a-c:150:90% | 6: a-c:500 x:1500']) {
+    const pickWith = (oldestSnapshot: number) =>
+      pickCompaction(versionOf(levels), limits, { ...stateOf({}), oldestSnapshot })
+    assert.is(pickWith(999), undefined, levels)
+    assert.is(pickWith(1000)?.kind, 'merge', levels)
+  }
+})
 
 test('with movesOnly, moves are picked and merges are not', () => {
   for (const [claim, levels, expected, settings = {}] of cases) {

@@ -5,11 +5,17 @@
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
-import { canStart, deepestFreeLevel, garbageBytes, isReserved, isTombstoneHeavy } from './moves.ts'
+import {
+  canStart,
+  deepestFreeLevel,
+  freesEnough,
+  garbageBytes,
+  isHeldBack,
+  isReserved,
+  isTombstoneHeavy
+} from './moves.ts'
 import type { GroupView, Merge, Move, Pick } from './pick.ts'
 
-/** Tables full of tombstones go down if they free this share of the bytes to be rewritten. */
-const garbageShare = 0.25
 /** A merge is widened to adjacent tables, up to this many target tables in all. */
 const maxMergeTables = 32
 
@@ -88,9 +94,8 @@ function tombstonePick(view: GroupView): Merge | undefined {
   const last = view.levels.length - 1
   for (let level = 1; level < last; level++) {
     for (const table of view.levels[level] ?? []) {
-      if (!isTombstoneHeavy(table) || isReserved(view, table)) continue
-      const below = overlappedBelow(view, level, [table])
-      if (garbageBytes([table], below) < garbageShare * bytesOf(below)) continue
+      if (!isTombstoneHeavy(table) || isHeldBack(view, table) || isReserved(view, table)) continue
+      if (!freesEnough([table], overlappedBelow(view, level, [table]))) continue
       const merge = mergeOf(view, level, [table])
       if (canStart(merge, view.state)) return merge
     }

@@ -9,7 +9,7 @@
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
 import type { Run } from './level0-runs.ts'
-import { canStart, deepestFreeLevel, garbageBytes, isTombstoneHeavy } from './moves.ts'
+import { canStart, deepestFreeLevel, freesEnough, garbageBytes, isHeldBack, isTombstoneHeavy } from './moves.ts'
 import type { GroupView, Merge, MergeInput, Move, Pick } from './pick.ts'
 
 /** Minimum size of a merge's level-0 input as a share of the bytes it is merged with. */
@@ -26,7 +26,7 @@ const tierWidth = 2
 export const manyRunsFactor = 3
 
 export function level0Pick(view: GroupView): Pick | undefined {
-  return triggeredPick(view) ?? (view.state.movesOnly ? undefined : mergeCleared(view))
+  return triggeredPick(view) ?? (view.state.movesOnly ? undefined : (mergeCleared(view) ?? mergeTombstones(view)))
 }
 
 function triggeredPick(view: GroupView): Pick | undefined {
@@ -44,11 +44,45 @@ function triggeredPick(view: GroupView): Pick | undefined {
  */
 function mergeCleared(view: GroupView): Merge | undefined {
   const { runs, limits } = view
-  const isCleared = runs.some((run) => run.some(({ entries, tombstones }) => tombstones === entries))
+  const isCleared = runs.some((run) => run.some((table) => hasNoValues(table) && !isHeldBack(view, table)))
   if (!isCleared || bytesOf(runs.flat()) > limits.maxFileBytes) return undefined
   const merge = mergeIntoBase(view, 0)
   const bytes = merge?.inputs.reduce((sum, { tables }) => sum + bytesOf(tables), 0) ?? 0
   return bytes > limits.maxFileBytes ? undefined : merge
+}
+
+/**
+ * A table full of tombstones is merged with what it overlaps in the levels below if that frees enough, whatever else is
+ * in level 0. Where documents are deleted in the order of their keys, such tables lie beside each other, so that
+ * level 0 never has runs enough for a merge.
+ */
+function mergeTombstones(view: GroupView): Merge | undefined {
+  const { runs, limits, state, name } = view
+  const last = view.levels.length - 1
+  for (const [age, run] of runs.entries()) {
+    for (const table of run) {
+      if (!isTombstoneHeavy(table) || isHeldBack(view, table)) continue
+      if (runs.some((older, at) => at > age && overlapping(older, table).length > 0)) continue
+      const below = overlappedDownTo(view, [table], last)
+      const belowTables = below.flatMap((input) => input.tables)
+      const isFree = below.length === 0 && hasNoValues(table)
+      const isWorthIt = below.length > 0 && freesEnough([table], belowTables)
+      if (!(isFree || isWorthIt) || bytesOf(belowTables) > mergeTargets * limits.level1Bytes) continue
+      const outputLevel = below.at(-1)?.level ?? last
+      const merge: Merge = {
+        kind: 'merge',
+        group: name,
+        inputs: [{ level: 0, tables: [table] }, ...below],
+        outputLevel
+      }
+      if (canStart(merge, state)) return merge
+    }
+  }
+  return undefined
+}
+
+function hasNoValues({ entries, tombstones }: TableMeta): boolean {
+  return tombstones === entries
 }
 
 /** Moves tables that overlap nothing in level 0 to the deepest free level, several at once: the case of appending. */
@@ -72,8 +106,8 @@ function mergeIntoBase(view: GroupView, share: number): Merge | undefined {
   const tables = oldestTables(view)
   const below = overlappedDownTo(view, tables, targets.base)
   const belowTables = below.flatMap((input) => input.tables)
-  const weight = bytesOf(tables) + garbageBytes(tables, belowTables)
-  if (weight < share * bytesOf(belowTables)) return undefined
+  const isLargeEnough = bytesOf(tables) + garbageBytes(tables, belowTables) >= share * bytesOf(belowTables)
+  if (!isLargeEnough && !freesEnough(tables, belowTables)) return undefined
   const inputs = [{ level: 0, tables }, ...below]
   const merge: Merge = { kind: 'merge', group: name, inputs, outputLevel: targets.base }
   return canStart(merge, state) ? merge : undefined

@@ -38,6 +38,19 @@ export function isTombstoneHeavy(table: TableMeta): boolean {
   return table.tombstones * 2 > table.entries
 }
 
+/** Whether a merge would keep entries that the table's tombstones hide, because a snapshot may see them. */
+export function isHeldBack({ state }: GroupView, { largestSequence }: TableMeta): boolean {
+  return state.oldestSnapshot !== undefined && state.oldestSnapshot < largestSequence
+}
+
+/** Tombstones are merged down if they free this share of the bytes to be rewritten. */
+const garbageShare = 0.25
+
+/** Whether merging the tombstones of these tables down frees enough. */
+export function freesEnough(tables: readonly TableMeta[], below: readonly TableMeta[]): boolean {
+  return garbageBytes(tables, below) >= garbageShare * bytesOf(below)
+}
+
 /** Estimate of the bytes below that the tombstones free: one average entry each, and no more than there are. */
 export function garbageBytes(tables: readonly TableMeta[], below: readonly TableMeta[]): number {
   const tombstones = tables.reduce((sum, table) => sum + table.tombstones, 0)

@@ -32,6 +32,8 @@ export interface CompactionState {
   readonly running: readonly Merge[]
   /** Only look for moves, because no merge could be started. */
   readonly movesOnly?: boolean
+  /** Sequence number of the oldest open snapshot: it may see what newer tombstones hide. */
+  readonly oldestSnapshot?: number | undefined
   /** Where the last merge out of this level ended; breaks ties, so that all keys are eventually merged. */
   pointer(level: number, group: string): Uint8Array | undefined
 }

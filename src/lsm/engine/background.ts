@@ -55,6 +55,13 @@ export interface BackgroundHost {
   fail(error: Error): void
 }
 
+/** What a pick that started nothing saw. */
+interface EmptyPick {
+  readonly version: Version
+  readonly running: Merge | undefined
+  readonly oldestSnapshot: number | undefined
+}
+
 export class Background {
   readonly #host: BackgroundHost
   readonly #abort = new AbortController()
@@ -64,7 +71,7 @@ export class Background {
   #moving: Promise<void> | undefined
   #running: Merge | undefined
   /** State at the last pick that started nothing. */
-  #lastEmptyPick: { readonly version: Version; readonly running: Merge | undefined } | undefined
+  #lastEmptyPick: EmptyPick | undefined
   /** Manual merges, drops and ingests, one after another; the picker pauses while there are any. */
   #manualQueue: Promise<void> = Promise.resolve()
   #manualCount = 0
@@ -182,19 +189,26 @@ export class Background {
   }
 
   #startPick(): void {
-    const { versions, options } = this.#host
+    const { versions, options, snapshots } = this.#host
     const { current } = versions
-    // With the same tables and the same merge running, the picker would decide the same again.
-    if (this.#lastEmptyPick?.version === current && this.#lastEmptyPick.running === this.#running) return
+    const oldestSnapshot = snapshots.oldest
+    if (this.#lastEmptyPick !== undefined && this.#isSame(this.#lastEmptyPick, oldestSnapshot)) return
     const state: CompactionState = {
       running: this.#running === undefined ? [] : [this.#running],
       movesOnly: this.#merging !== undefined,
+      oldestSnapshot,
       pointer: (level, group) => versions.compactionPointer(level, Buffer.from(group, 'latin1'))
     }
     const pick = pickCompaction(current, compactionLimits(options), state)
     if (pick?.kind === 'move') this.#startMove(pick)
     else if (pick?.kind === 'merge') this.#startMerge(pick)
-    else this.#lastEmptyPick = { version: current, running: this.#running }
+    else this.#lastEmptyPick = { version: current, running: this.#running, oldestSnapshot }
+  }
+
+  /** Whether the picker would decide the same again: for the same tables and merge, with the same entries held back. */
+  #isSame(last: EmptyPick, oldestSnapshot: number | undefined): boolean {
+    const isHeldBackAsBefore = last.oldestSnapshot === undefined || last.oldestSnapshot === oldestSnapshot
+    return last.version === this.#host.versions.current && last.running === this.#running && isHeldBackAsBefore
   }
 
   #startMove(move: Move): void {

@@ -284,6 +284,10 @@ export class Engine implements Moment {
     this.#parts.lock.release()
   }
 
+  onSnapshotReleased(): void {
+    this.#background.schedule()
+  }
+
   #makeQueue(active: WriteBuffer): WriteQueue {
     const { pool, options, lastSequence } = this.#parts
     const host = {

@@ -22,6 +22,8 @@ export interface Moment extends Places {
 export interface SnapshotsHost extends Moment {
   /** Retains the places of a moment as they are now. */
   view(at: Moment): EngineReadView
+  /** What a snapshot held back may be due. */
+  onSnapshotReleased(): void
 }
 
 export class Snapshot implements Moment {
@@ -79,6 +81,7 @@ export class Snapshots {
   release(snapshot: Snapshot): void {
     this.#open.delete(snapshot)
     snapshot.release()
+    this.#host.onSnapshotReleased()
   }
 
   /** Runs a drop or an ingest of tables such that snapshots open before its end keep seeing the earlier state. */
@@ -90,6 +93,12 @@ export class Snapshots {
     } finally {
       this.#edits--
     }
+  }
+
+  /** The sequence number of the oldest open snapshot. */
+  get oldest(): number | undefined {
+    for (const { sequence } of this.#open) return sequence
+    return undefined
   }
 
   /** The sequence numbers of open snapshots, ascending, without duplicates. */

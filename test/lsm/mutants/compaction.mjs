@@ -60,6 +60,31 @@ export const compaction = [
     'lsm/model-levels'
   ),
   mutant(
+    'tombstones of level 0 go below older entries that they hide',
+    edit(
+      'lsm/compaction/level0-policy',
+      '      if (runs.some((older, at) => at > age && overlapping(older, table).length > 0)) continue\n',
+      ''
+    ),
+    'lsm/picker-cases',
+    'lsm/picker-model'
+  ),
+  mutant(
+    'tombstones are merged down although a snapshot sees what they hide',
+    edit('lsm/compaction/moves', 'state.oldestSnapshot < largestSequence', 'state.oldestSnapshot < 0'),
+    'lsm/picker-cases',
+    'lsm/deleted-in-order'
+  ),
+  mutant(
+    'what a snapshot held back waits for the next flush',
+    edit(
+      'lsm/engine/engine',
+      '  onSnapshotReleased(): void {\n    this.#background.schedule()',
+      '  onSnapshotReleased(): void {'
+    ),
+    'lsm/deleted-in-order'
+  ),
+  mutant(
     'a merge leaves out tables that its widened range overlaps',
     edit('lsm/compaction/level0-policy', '    if (taken.length === known) break\n', '    if (known < 0) break\n'),
     'lsm/picker-cases',
