@@ -324,6 +324,8 @@ test('tombstones wait until no open snapshot may see what they hide', () => {
     assert.is(pickWith(999), undefined, levels)
     assert.is(pickWith(1000)?.kind, 'merge', levels)
   }
+  const level0 = '0: a-z:10:90% a-z:10:90% a-z:10:90% a-z:10:90% | 6: a-z:144'
+  assert.is(pickCompaction(versionOf(level0), limits, { ...stateOf({}), oldestSnapshot: 999 }), undefined)
 })
 
 test('with movesOnly, moves are picked and merges are not', () => {

@@ -95,7 +95,7 @@ function tombstonePick(view: GroupView): Merge | undefined {
   for (let level = 1; level < last; level++) {
     for (const table of view.levels[level] ?? []) {
       if (!isTombstoneHeavy(table) || isHeldBack(view, table) || isReserved(view, table)) continue
-      if (!freesEnough([table], overlappedBelow(view, level, [table]))) continue
+      if (!freesEnough(view, [table], overlappedBelow(view, level, [table]))) continue
       const merge = mergeOf(view, level, [table])
       if (canStart(merge, view.state)) return merge
     }

@@ -66,7 +66,7 @@ function mergeTombstones(view: GroupView): Merge | undefined {
       const below = overlappedDownTo(view, [table], last)
       const belowTables = below.flatMap((input) => input.tables)
       const isFree = below.length === 0 && hasNoValues(table)
-      const isWorthIt = below.length > 0 && freesEnough([table], belowTables)
+      const isWorthIt = below.length > 0 && freesEnough(view, [table], belowTables)
       if (!(isFree || isWorthIt) || bytesOf(belowTables) > mergeTargets * limits.level1Bytes) continue
       const outputLevel = below.at(-1)?.level ?? last
       const merge: Merge = {
@@ -107,7 +107,7 @@ function mergeIntoBase(view: GroupView, share: number): Merge | undefined {
   const below = overlappedDownTo(view, tables, targets.base)
   const belowTables = below.flatMap((input) => input.tables)
   const isLargeEnough = bytesOf(tables) + garbageBytes(tables, belowTables) >= share * bytesOf(belowTables)
-  if (!isLargeEnough && !freesEnough(tables, belowTables)) return undefined
+  if (!isLargeEnough && !freesEnough(view, tables, belowTables)) return undefined
   const inputs = [{ level: 0, tables }, ...below]
   const merge: Merge = { kind: 'merge', group: name, inputs, outputLevel: targets.base }
   return canStart(merge, state) ? merge : undefined

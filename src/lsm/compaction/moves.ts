@@ -46,9 +46,10 @@ export function isHeldBack({ state }: GroupView, { largestSequence }: TableMeta)
 /** Tombstones are merged down if they free this share of the bytes to be rewritten. */
 const garbageShare = 0.25
 
-/** Whether merging the tombstones of these tables down frees enough. */
-export function freesEnough(tables: readonly TableMeta[], below: readonly TableMeta[]): boolean {
-  return garbageBytes(tables, below) >= garbageShare * bytesOf(below)
+/** Whether merging the tombstones of these tables down frees enough, now that some may be held back. */
+export function freesEnough(view: GroupView, tables: readonly TableMeta[], below: readonly TableMeta[]): boolean {
+  const freeing = tables.filter((table) => !isHeldBack(view, table))
+  return garbageBytes(freeing, below) >= garbageShare * bytesOf(below)
 }
 
 /** Estimate of the bytes below that the tombstones free: one average entry each, and no more than there are. */
