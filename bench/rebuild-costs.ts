@@ -72,7 +72,7 @@ async function costsInSet(locations: readonly string[], count: number, queries: 
     }
     return costs
   } finally {
-    for (const process of processes) process.end()
+    for (const process of processes) await process.end()
   }
 }
 
@@ -96,7 +96,10 @@ class MeasuringProcess {
     return answer
   }
 
-  end(): void {
+  /** Resolves when the collection is closed, so that another process can open it. */
+  async end(): Promise<void> {
+    if (this.#ended.signal.aborted) return
     if (this.#child.connected) this.#child.disconnect()
+    await once(this.#child, 'exit')
   }
 }
