@@ -13,7 +13,7 @@ const sampleMilliseconds = 3
 
 /** Milliseconds by the clock for each query. */
 export type Latencies = ReadonlyMap<string, Quantiles>
-/** Medians of milliseconds, by the clock and of this thread's processor time. */
+/** Milliseconds, by the clock and of this thread's processor time. */
 export interface Cost {
   readonly clock: number
   readonly processor: number

@@ -42,7 +42,7 @@ class Queue {
 
   /** Waits for merges, as long as the tables have more entries than that. */
   async untilEntries(most: number): Promise<number> {
-    for (let tries = 0; tries < 300 && this.tableEntries() > most; tries++) await sleep(20)
+    for (let tries = 0; tries < 1500 && this.tableEntries() > most; tries++) await sleep(20)
     return this.tableEntries()
   }
 }
