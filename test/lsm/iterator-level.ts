@@ -36,6 +36,8 @@ export class MemtableLevel extends AbstractLevel<Buffer> {
     let isReleased = false
     return {
       sequence: this.filled.memtable.largestSequence,
+      epoch: undefined,
+      gaps: undefined,
       prepareSlice: () => this.cursorOf === undefined && this.filled.memtable.sortSlice(),
       cursor: (options) => {
         this.cursorOptions.push(options)

@@ -17,6 +17,8 @@ import {
 
 const seed = seedOfRun()
 
+const upTo = (sequence: number) => ({ sequence, epoch: undefined, gaps: undefined })
+
 /** The entries a snapshot sees: per key the newest version that is not too new, unless it is a tombstone. */
 function visible(sorted: readonly TestEntry[], snapshot: number): readonly TestEntry[] {
   const newest = new Map<string, TestEntry>()
@@ -32,7 +34,7 @@ test('a snapshot sees the newest version of every key that is not too new and no
     fc.property(operations, fc.nat(45), steps, (added, snapshot, walk) => {
       const sorted = added.map((operation, i) => ({ ...operation, sequence: i + 1 })).sort(compareEntries)
       const runs = [0, 1, 2].map((run) => new ArrayCursor(sorted.filter((entry) => entry.sequence % 3 === run)))
-      assertSameWalk(new VisibleCursor(new MergingCursor(runs), snapshot), visible(sorted, snapshot), walk)
+      assertSameWalk(new VisibleCursor(new MergingCursor(runs), upTo(snapshot)), visible(sorted, snapshot), walk)
     }),
     { seed, numRuns: 3000 }
   )
@@ -42,7 +44,7 @@ test('previous() finds the visible one of 100,000 versions of a key', () => {
   const versions = Array.from({ length: 100_000 }, (_, i): TestEntry => {
     return { key: Buffer.from('hot'), sequence: 100_000 - i, kind: EntryKind.put, value: Buffer.from(String(i)) }
   })
-  const cursor = new VisibleCursor(new ArrayCursor(versions), 5)
+  const cursor = new VisibleCursor(new ArrayCursor(versions), upTo(5))
   cursor.seekToLast()
   assert.is(entryOf(cursor).sequence, 5)
   cursor.previous()
@@ -76,7 +78,7 @@ test('deleted and too new entries outside the range are not walked over', () => 
   add('d', EntryKind.put, 5)
   const range = { start: Buffer.from('b'), end: Buffer.from('c') }
   const forwards = new CountingCursor(entries)
-  const ascending = new VisibleCursor(forwards, 10, range)
+  const ascending = new VisibleCursor(forwards, upTo(10), range)
   ascending.seek(range.start)
   assert.is(entryOf(ascending).key.toString(), 'b1')
   ascending.next()
@@ -84,7 +86,7 @@ test('deleted and too new entries outside the range are not walked over', () => 
   assert.ok(forwards.steps < 10, `${forwards.steps} steps`)
 
   const backwards = new CountingCursor(entries)
-  const descending = new VisibleCursor(backwards, 10, range)
+  const descending = new VisibleCursor(backwards, upTo(10), range)
   descending.seekBefore(range.end)
   assert.is(entryOf(descending).key.toString(), 'b1')
   descending.previous()

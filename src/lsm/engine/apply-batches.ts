@@ -1,21 +1,39 @@
 /** Applies the batches of a log record, which lie in a memtable's arena, to the memtable. */
 import type { Place } from '../errors.ts'
+import { EntryKind } from '../format/entry.ts'
 import { decodeBatches, type OperationVisitor } from '../format/write-batch.ts'
 import type { Memtable } from '../memtable/memtable.ts'
+import type { Gaps } from '../read/gaps.ts'
 
 /** The visitor's target, set for the duration of one call so that no call allocates a closure. */
 let target: Memtable
 let targetChunk = 0
 
+let closing: Gaps
+
 const add: OperationVisitor = (operation) => target.add(targetChunk, operation)
+
+const addAndClose: OperationVisitor = (operation) => {
+  if (operation.kind === EntryKind.put) closing.onPut(operation.keyBytes, operation.keyStart, operation.keyEnd)
+  target.add(targetChunk, operation)
+}
 
 /**
  * REQUIRES: [start, end) is committed to the memtable's arena.
  * @param chunk number of the arena chunk
+ * @param gaps from which the keys put are taken
  * @throws LEVEL_CORRUPTION
  */
-export function applyBatches(memtable: Memtable, chunk: number, start: number, end: number, place: Place): void {
+export function applyBatches(
+  memtable: Memtable,
+  chunk: number,
+  start: number,
+  end: number,
+  place: Place,
+  gaps?: Gaps
+): void {
   target = memtable
   targetChunk = chunk
-  decodeBatches(memtable.arena.chunk(chunk), start, end, place, add)
+  if (gaps !== undefined) closing = gaps
+  decodeBatches(memtable.arena.chunk(chunk), start, end, place, gaps?.isEmpty === false ? addAndClose : add)
 }

@@ -96,8 +96,9 @@ async function dropOrFindRemaining(
     const tables = rest.flat()
     if (tables.length === 0) return dropped
     const holder = engine.view()
-    const places = { buffers: [], version: new Version(rest), tables: engine.tables }
-    found.rest = { tables, view: new EngineReadView(places, sequence, () => holder.release()) }
+    // Not the whole store: what it lacks is no gap.
+    const part = { buffers: [], version: new Version(rest), tables: engine.tables, sequence, epoch: undefined }
+    found.rest = { tables, view: new EngineReadView(part, undefined, () => holder.release()) }
     return []
   })
   return found.rest

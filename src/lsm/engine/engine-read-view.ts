@@ -6,6 +6,7 @@
 import { level0Runs } from '../compaction/level0-runs.ts'
 import type { Cursor } from '../format/cursor.ts'
 import type { Found } from '../format/found.ts'
+import type { Gaps } from '../read/gaps.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import { pinningCursor } from '../read/pinning-cursor.ts'
 import { everything, type Range } from '../read/range.ts'
@@ -15,10 +16,13 @@ import type { TableCache } from '../version/table-cache.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { Version } from '../version/version.ts'
 import { findVersion, type Places } from './point-reads.ts'
+import type { Moment } from './snapshots.ts'
 import type { WriteBuffer } from './write-buffer.ts'
 
 export class EngineReadView implements ReadView, Places {
   readonly sequence: number
+  readonly epoch: number | undefined
+  readonly gaps: Gaps | undefined
   readonly buffers: readonly WriteBuffer[]
   readonly version: Version
   readonly tables: TableCache
@@ -28,12 +32,14 @@ export class EngineReadView implements ReadView, Places {
   #isReleased = false
 
   /** Retains the memtables and the version. */
-  constructor(places: Places, sequence: number, onRelease: () => void) {
+  constructor(at: Moment, gaps: Gaps | undefined, onRelease: () => void) {
     this.#onRelease = onRelease
-    this.sequence = sequence
-    this.buffers = places.buffers
-    this.version = places.version.retain()
-    this.tables = places.tables
+    this.sequence = at.sequence
+    this.epoch = at.epoch
+    this.gaps = gaps
+    this.buffers = at.buffers
+    this.version = at.version.retain()
+    this.tables = at.tables
     for (const buffer of this.buffers) buffer.retain()
   }
 

@@ -18,6 +18,7 @@ import type { Lock } from '../fs/lock.ts'
 import type { SparingFileSystem } from '../fs/sparing-file-system.ts'
 import type { ArenaPool } from '../memtable/arena.ts'
 import type { ResolvedOptions } from '../options.ts'
+import { Gaps } from '../read/gaps.ts'
 import type { TableCache } from '../version/table-cache.ts'
 import type { Version } from '../version/version.ts'
 import type { VersionSet } from '../version/version-set.ts'
@@ -63,6 +64,7 @@ export class Engine implements Moment {
   readonly blocks: BlockCache
   readonly snapshots: Snapshots
   readonly counters = new EngineCounters()
+  readonly #gaps = new Gaps(this)
   readonly #parts: EngineParts
   readonly #logs: Logs
   readonly #queue: WriteQueue
@@ -119,6 +121,10 @@ export class Engine implements Moment {
   /** Sequence number of the newest visible entry. */
   get sequence(): number {
     return this.#sequence
+  }
+
+  get epoch(): number | undefined {
+    return this.snapshots.epoch
   }
 
   /** Numbers of the logs with entries that are not in tables yet, ascending. */
@@ -178,7 +184,7 @@ export class Engine implements Moment {
   view(at: Moment = this): EngineReadView {
     if (this.#isClosed) throw notOpen()
     this.#views++
-    return new EngineReadView(at, at.sequence, this.#onViewReleased)
+    return new EngineReadView(at, this.#gaps, this.#onViewReleased)
   }
 
   /** Flushes the memtables. @throws LEVEL_IO_ERROR */
@@ -346,7 +352,8 @@ export class Engine implements Moment {
 
   #publish(group: WriteGroup): void {
     const { memtable } = group.buffer
-    applyBatches(memtable, group.chunk, group.payloadStart, group.payloadEnd, { path: this.#logs.current.path })
+    const place = { path: this.#logs.current.path }
+    applyBatches(memtable, group.chunk, group.payloadStart, group.payloadEnd, place, this.#gaps)
     this.#sequence = group.lastSequence
   }
 

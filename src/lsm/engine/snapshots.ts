@@ -16,6 +16,8 @@ import type { WriteBuffer } from './write-buffer.ts'
 /** Where to read, and up to which sequence number: a snapshot, or the engine as the present. */
 export interface Moment extends Places {
   readonly sequence: number
+  /** Constant while no tables are dropped whole or ingested; undefined while they are. */
+  readonly epoch: number | undefined
 }
 
 /** What snapshots need of the engine. */
@@ -28,11 +30,13 @@ export interface SnapshotsHost extends Moment {
 
 export class Snapshot implements Moment {
   readonly sequence: number
+  readonly epoch: number | undefined
   readonly #host: SnapshotsHost
   #held: EngineReadView | undefined
 
   constructor(host: SnapshotsHost) {
     this.sequence = host.sequence
+    this.epoch = host.epoch
     this.#host = host
   }
 
@@ -64,9 +68,15 @@ export class Snapshots {
   readonly #open = new Set<Snapshot>()
   /** Drops and ingests of tables in progress. */
   #edits = 0
+  #epoch = 0
 
   constructor(host: SnapshotsHost) {
     this.#host = host
+  }
+
+  /** See Moment. */
+  get epoch(): number | undefined {
+    return this.#edits > 0 ? undefined : this.#epoch
   }
 
   /** A snapshot of the newest state. */
@@ -87,6 +97,7 @@ export class Snapshots {
   /** Runs a drop or an ingest of tables such that snapshots open before its end keep seeing the earlier state. */
   async holdDuring<T>(edit: () => Promise<T>): Promise<T> {
     this.#edits++
+    this.#epoch++
     for (const snapshot of this.#open) snapshot.hold()
     try {
       return await edit()

@@ -28,7 +28,7 @@ export interface ScanOptions extends RangeOptions {
 const shortScan = 16
 
 /** Placeholder for the cursor until the first read. */
-const unopened = new VisibleCursor(new MergingCursor([]), 0)
+const unopened = new VisibleCursor(new MergingCursor([]), { sequence: 0, epoch: undefined, gaps: undefined })
 
 const atStart = 0
 const onEntry = 1
@@ -180,7 +180,7 @@ export class RangeScan {
     // Opened on the first read: iterators that only hold a snapshot are cheap, and errors reject that read.
     if (this.#cursor === unopened) {
       const entries = this.#view.cursor(this.#cursorOptions, this.#range)
-      this.#cursor = new VisibleCursor(entries, this.#view.sequence, this.#range)
+      this.#cursor = new VisibleCursor(entries, this.#view, this.#range)
     }
     const cursor = this.#cursor
     const target = this.#state === atTarget ? this.#target : undefined

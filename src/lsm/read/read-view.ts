@@ -2,6 +2,7 @@
  * A reader's view of the store: everything up to one sequence number, regardless of concurrent writes and compactions.
  */
 import type { Cursor } from '../format/cursor.ts'
+import type { Gaps } from './gaps.ts'
 import type { Range } from './range.ts'
 
 export interface CursorOptions {
@@ -17,6 +18,10 @@ export interface CursorOptions {
 export interface ReadView {
   /** Entries with higher sequence numbers are invisible. */
   readonly sequence: number
+  /** See GapMoment. */
+  readonly epoch: number | undefined
+  /** What may be skipped; undefined where nothing is known. */
+  readonly gaps: Gaps | undefined
   /**
    * Does a slice of the work that the first step in the range would need (in reverse, at its end): sorting thousands
    * of new keys, opening tables. False when little is left.

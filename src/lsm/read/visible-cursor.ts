@@ -6,17 +6,24 @@
  * key, because the newest one comes last: key and value are remembered as ranges of its bytes.
  *
  * Entries are skipped only within the range: beyond a sparse range there may be thousands of tombstones of another,
- * and the values they hide.
+ * and the values they hide. Within it, known gaps are jumped over, and new ones noted.
  */
 import type { Block } from '../format/block.ts'
 import type { BlockTest, Cursor } from '../format/cursor.ts'
-import { compareRanges, EntryKind } from '../format/entry.ts'
-import { everything, type Range } from './range.ts'
+import { compareKeys, compareRanges, EntryKind, smaller } from '../format/entry.ts'
+import { type Gap, leastTombstones } from './gaps.ts'
+import { everything, type Range, successor } from './range.ts'
+import type { ReadView } from './read-view.ts'
 
 const nothing = Buffer.alloc(0)
 
+/** Single ones are passed without looking for a gap, or remembering where it may begin. */
+const fewTombstones = 8
+
 export class VisibleCursor implements Cursor {
   readonly #entries: Cursor
+  readonly #view: Pick<ReadView, 'sequence' | 'epoch' | 'gaps'>
+  /** Highest visible sequence number. */
   readonly #snapshot: number
   readonly #range: Range
   #isForward = true
@@ -34,12 +41,13 @@ export class VisibleCursor implements Cursor {
 
   /**
    * @param entries all versions of all keys; closed with this cursor
-   * @param snapshot highest visible sequence number
+   * @param view whose entries they are
    * @param range the keys needed: at its end the cursor may become invalid or show the next key
    */
-  constructor(entries: Cursor, snapshot: number, range = everything) {
+  constructor(entries: Cursor, view: Pick<ReadView, 'sequence' | 'epoch' | 'gaps'>, range = everything) {
     this.#entries = entries
-    this.#snapshot = snapshot
+    this.#view = view
+    this.#snapshot = view.sequence
     this.#range = range
   }
 
@@ -53,14 +61,17 @@ export class VisibleCursor implements Cursor {
     this.#findBackwards()
   }
 
+  /** REQUIRES, as for seekBefore(): the target's bytes do not change. */
   seek(target: Uint8Array): void {
-    this.#entries.seek(target)
-    this.#findForwards()
+    const gap = this.#view.gaps?.around(target, 0, target.length, this.#view)
+    this.#entries.seek(gap?.to ?? target)
+    this.#findForwards(target, gap)
   }
 
   seekBefore(target: Uint8Array): void {
-    this.#entries.seekBefore(target)
-    this.#findBackwards()
+    const gap = this.#view.gaps?.below(target, this.#view)
+    this.#entries.seekBefore(gap?.from ?? target)
+    this.#findBackwards(target, gap)
   }
 
   next(): void {
@@ -93,10 +104,16 @@ export class VisibleCursor implements Cursor {
     this.#entries.close()
   }
 
-  /** REQUIRES: at the newest version of an unseen key, or at one of its older versions. */
-  #findForwards(): void {
+  /**
+   * REQUIRES: at the newest version of an unseen key, or at one of its older versions.
+   * @param from where the way here began, if there was no visible entry on it
+   * @param gap that it jumped over
+   */
+  #findForwards(from?: Uint8Array, gap?: Gap): void {
     const entries = this.#entries
     this.#isForward = true
+    let tombstones = 0
+    let known = gap?.tombstones ?? 0
     while (entries.isValid) {
       if (entries.sequence > this.#snapshot) {
         if (this.#isPastEnd()) break
@@ -107,19 +124,36 @@ export class VisibleCursor implements Cursor {
       if (entries.kind === EntryKind.put) {
         this.#takeVersion()
         this.isValid = true
+        if (isWorthNoting(tombstones, known)) this.#note(from, this.#keyCopy(), tombstones + known)
         return
       }
       if (this.#isPastEnd()) break
+      if (++tombstones % leastTombstones === fewTombstones) {
+        from ??= this.#keyCopy()
+        const jump = this.#gapHere()
+        if (jump !== undefined) {
+          known += jump.tombstones
+          entries.seek(jump.to)
+          continue
+        }
+      }
       entries.next()
       this.#skipKey()
     }
     this.isValid = false
+    if (isWorthNoting(tombstones, known)) this.#note(from, this.#range.end, tombstones + known)
   }
 
-  /** REQUIRES: at the oldest version of an unseen key. */
-  #findBackwards(): void {
+  /**
+   * REQUIRES: at the oldest version of an unseen key.
+   * @param to end of the way here, backwards, if there was no visible entry on it
+   * @param gap that it jumped over
+   */
+  #findBackwards(to?: Uint8Array, gap?: Gap): void {
     const entries = this.#entries
     this.#isForward = false
+    let tombstones = 0
+    let known = gap?.tombstones ?? 0
     while (entries.isValid) {
       this.#takeKey()
       // Versions arrive oldest first: the last one that is not too new counts.
@@ -133,11 +167,39 @@ export class VisibleCursor implements Cursor {
       } while (entries.isValid && this.#isSameKey())
       if (isPut) {
         this.isValid = true
+        if (isWorthNoting(tombstones, known)) this.#note(successor(this.#keyCopy()), to, tombstones + known)
         return
       }
       if (entries.isValid && this.#isBeforeStart()) break
+      if (++tombstones % leastTombstones === fewTombstones) {
+        to ??= successor(this.#keyCopy())
+        const jump = this.#gapHere()
+        if (jump !== undefined) {
+          known += jump.tombstones
+          entries.seekBefore(jump.from)
+        }
+      }
     }
     this.isValid = false
+    if (isWorthNoting(tombstones, known)) this.#note(this.#range.start ?? nothing, to, tombstones + known)
+  }
+
+  /** The known gap around the current key. */
+  #gapHere(): Gap | undefined {
+    return this.#view.gaps?.around(this.keyBytes, this.keyStart, this.keyEnd, this.#view)
+  }
+
+  /** Notes that nothing is visible in [from, to), as far as it lies in the range: all of its entries have been seen. */
+  #note(from: Uint8Array | undefined, to: Uint8Array | undefined, tombstones: number): void {
+    const { start, end } = this.#range
+    const last = smaller(to, end)
+    if (from === undefined || last === undefined) return
+    const first = start !== undefined && compareKeys(from, start) < 0 ? start : from
+    this.#view.gaps?.note(first, last, tombstones, this.#view)
+  }
+
+  #keyCopy(): Buffer {
+    return Buffer.from(this.keyBytes.subarray(this.keyStart, this.keyEnd))
   }
 
   #isPastEnd(): boolean {
@@ -188,4 +250,9 @@ export class VisibleCursor implements Cursor {
     this.valueEnd = entries.valueEnd
     this.block = entries.block
   }
+}
+
+/** A longer gap is worth noting, too, if reaching its end took more than a few tombstones. */
+function isWorthNoting(tombstones: number, known: number): boolean {
+  return tombstones >= (known > 0 ? fewTombstones : leastTombstones)
 }

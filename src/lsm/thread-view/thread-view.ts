@@ -20,6 +20,8 @@ const maxOpenTables = 64
 
 export class ThreadView implements ReadView {
   readonly sequence: number
+  readonly epoch = undefined
+  readonly gaps = undefined
   readonly #memtables: readonly MemtableReader[]
   readonly #runs: ViewData['runs']
   readonly #tables: TableCache

@@ -6,11 +6,44 @@ export const reading = [
     'an iterator sees writes after its creation',
     edit(
       'lsm/read/range-scan',
-      'new VisibleCursor(entries, this.#view.sequence, this.#range)',
-      'new VisibleCursor(entries, Number.MAX_SAFE_INTEGER, this.#range)'
+      'new VisibleCursor(entries, this.#view, this.#range)',
+      'new VisibleCursor(entries, { sequence: Number.MAX_SAFE_INTEGER, epoch: undefined, gaps: undefined }, this.#range)'
     ),
     'lsm/engine-snapshots',
     'lsm/model-sizes'
+  ),
+  mutant(
+    'what is put into a gap stays hidden',
+    edit('lsm/engine/apply-batches', 'gaps?.isEmpty === false ? addAndClose : add', 'add'),
+    'lsm/gaps-model'
+  ),
+  mutant(
+    'a gap serves snapshots that are older than it',
+    edit(
+      'lsm/read/gaps',
+      'if (gap === undefined || gap.sequence > view.sequence) return undefined\n    return compareRanges',
+      'if (gap === undefined) return undefined\n    return compareRanges'
+    ),
+    'lsm/gaps-model',
+    'lsm/gaps'
+  ),
+  mutant(
+    'a snapshot notes gaps into which something was put since',
+    edit('lsm/read/gaps', '|| view.sequence !== sequence) return', ') return'),
+    'lsm/gaps-model',
+    'lsm/gaps'
+  ),
+  mutant(
+    'a view from before an ingest makes its tables a gap',
+    edit('lsm/read/gaps', 'if (epoch === undefined || view.epoch !== epoch ||', 'if (epoch === undefined ||'),
+    'lsm/gaps-model',
+    'lsm/gaps'
+  ),
+  mutant(
+    'gaps outlast an ingest into them',
+    [edit('lsm/read/gaps', 'view.epoch === this.#epoch && view.epoch === this.#now.epoch', 'view.epoch !== undefined')],
+    'lsm/gaps-model',
+    'lsm/gaps'
   ),
   mutant(
     'a range leaves out the table that ends at its first key',
