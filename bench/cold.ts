@@ -17,9 +17,11 @@ export interface ColdTimes {
   readonly open: ReadonlyMap<ContenderName, Spread>
   /** Milliseconds of the first run of each query, by query name. */
   readonly queries: ReadonlyMap<string, ReadonlyMap<ContenderName, Spread>>
+  /** Resident bytes of the process after that. */
+  readonly rssBytes: ReadonlyMap<ContenderName, Spread>
 }
 
-export const noColdTimes: ColdTimes = { open: new Map(), queries: new Map() }
+export const noColdTimes: ColdTimes = { open: new Map(), queries: new Map(), rssBytes: new Map() }
 
 /** Number of new processes per contender. */
 const rounds = 7
@@ -44,6 +46,7 @@ export async function measureCold(
   progress: (message: string) => void
 ): Promise<ColdTimes> {
   const opening = new Map<ContenderName, number[]>()
+  const memory = new Map<ContenderName, number[]>()
   const queries = new Map(classes.map(({ name }) => [name, new Map<ContenderName, number[]>()]))
   const taking = new Set([...processes.keys()].filter((name) => !inMemory.includes(name)))
   for (let round = 0; round < rounds; round++) {
@@ -53,12 +56,14 @@ export async function measureCold(
       const began = performance.now()
       append(opening, name, (await child.open()).milliseconds)
       for (const query of classes) append(queries.get(query.name)!, name, await child.time(query))
+      append(memory, name, await child.rss())
       if (performance.now() - began > longRoundMilliseconds) taking.delete(name)
     }
   }
   return {
     open: spreads(opening),
-    queries: new Map([...queries].map(([query, times]) => [query, spreads(times)]))
+    queries: new Map([...queries].map(([query, times]) => [query, spreads(times)])),
+    rssBytes: spreads(memory)
   }
 }
 
@@ -73,7 +78,8 @@ async function handOver(name: ContenderName, processes: Map<ContenderName, Proce
   await untilQuiet()
   return {
     open: () => child.call('open', { name, directory }),
-    time: (query: QueryClass) => child.call('time', { query, milliseconds: 0 })
+    time: (query: QueryClass) => child.call('time', { query, milliseconds: 0 }),
+    rss: () => child.call('rss', undefined)
   }
 }
 

@@ -66,6 +66,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
     finished.push({
       ...contender,
       rssAfterQueriesBytes: rssBytes,
+      rssAfterFirstQueriesBytes: cold.rssBytes.get(contender.name),
       disk: bytes,
       indexBytes: indexBytes?.total,
       indexRowBytes: indexBytes?.rows,

@@ -24,7 +24,10 @@ export interface Comparison {
 
 export interface ContenderResult extends LoadReport {
   readonly name: ContenderName
+  /** After all repetitions. */
   readonly rssAfterQueriesBytes?: number
+  /** After each query once in a new process that has opened the store; undefined if not measured. */
+  readonly rssAfterFirstQueriesBytes?: Spread | undefined
   /** After closing. */
   readonly disk?: DirectoryBytes
   readonly indexBytes?: number | undefined

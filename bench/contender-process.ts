@@ -112,6 +112,11 @@ const handlers = {
     }
   },
 
+  /** Resident bytes as they are, garbage included. */
+  async rss(): Promise<number> {
+    return process.memoryUsage.rss()
+  },
+
   async memory(): Promise<{ rssBytes: number; heapBytes: number }> {
     return memory()
   },

@@ -63,7 +63,14 @@ ${table(
       ...[small, large].map((each) => figure(each, (of) => perDocument(of.disk?.total, of)))
     ],
     ['open, ms', ...[small, large].map((each) => figure(each, ({ openMilliseconds }) => openMilliseconds?.median))],
-    ['RSS after the queries, MB', ...[small, large].map((each) => figure(each, (of) => megabytes(of)))]
+    [
+      'RSS after each query once, MB',
+      ...[small, large].map((each) => figure(each, (of) => megabytes(of.rssAfterFirstQueriesBytes?.median)))
+    ],
+    [
+      'RSS after all repetitions, MB',
+      ...[small, large].map((each) => figure(each, (of) => megabytes(of.rssAfterQueriesBytes)))
+    ]
   ]
 )}`)
 
@@ -78,6 +85,6 @@ function perDocument(bytes: number | undefined, { documents }: Result): number |
   return bytes === undefined ? undefined : bytes / documents
 }
 
-function megabytes({ rssAfterQueriesBytes: bytes }: Result): number | undefined {
+function megabytes(bytes: number | undefined): number | undefined {
   return bytes === undefined ? undefined : bytes / 1e6
 }

@@ -107,7 +107,8 @@ function contenderTable(contenders: readonly ContenderResult[]): string {
       'by file type, MB',
       'index, MB',
       'RSS after load, MB',
-      'RSS at the end, MB'
+      'RSS after each query once, MB',
+      'RSS after all repetitions, MB'
     ],
     contenders.map((contender) => [
       contender.name,
@@ -121,6 +122,7 @@ function contenderTable(contenders: readonly ContenderResult[]): string {
         .join(', '),
       megabytes(contender.indexBytes),
       megabytes(contender.rssBytes),
+      megabytes(contender.rssAfterFirstQueriesBytes?.median),
       megabytes(contender.rssAfterQueriesBytes)
     ])
   )

@@ -123,6 +123,7 @@ export class Engine implements Moment {
     return this.#sequence
   }
 
+  /** See GapMoment. */
   get epoch(): number | undefined {
     return this.snapshots.epoch
   }

@@ -7,6 +7,7 @@
  * 2. A snapshot reads the current tables and memtables, or, once tables are dropped whole or ingested, those that it
  *    holds on to: its sequence number cannot tell that it is older than the ingested entries.
  */
+import type { GapMoment } from '../read/gaps.ts'
 import type { TableCache } from '../version/table-cache.ts'
 import type { Version } from '../version/version.ts'
 import type { EngineReadView } from './engine-read-view.ts'
@@ -14,11 +15,7 @@ import type { Places } from './point-reads.ts'
 import type { WriteBuffer } from './write-buffer.ts'
 
 /** Where to read, and up to which sequence number: a snapshot, or the engine as the present. */
-export interface Moment extends Places {
-  readonly sequence: number
-  /** Constant while no tables are dropped whole or ingested; undefined while they are. */
-  readonly epoch: number | undefined
-}
+export interface Moment extends Places, GapMoment {}
 
 /** What snapshots need of the engine. */
 export interface SnapshotsHost extends Moment {
@@ -74,7 +71,7 @@ export class Snapshots {
     this.#host = host
   }
 
-  /** See Moment. */
+  /** See GapMoment. */
   get epoch(): number | undefined {
     return this.#edits > 0 ? undefined : this.#epoch
   }

@@ -25,6 +25,7 @@ export interface Gap {
 
 /** Which entries are visible: those of an epoch up to a sequence number. */
 export interface GapMoment {
+  /** Entries with higher sequence numbers are invisible. */
   readonly sequence: number
   /** Constant while no tables are added or dropped whole; undefined while that happens. */
   readonly epoch: number | undefined

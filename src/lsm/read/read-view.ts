@@ -2,7 +2,7 @@
  * A reader's view of the store: everything up to one sequence number, regardless of concurrent writes and compactions.
  */
 import type { Cursor } from '../format/cursor.ts'
-import type { Gaps } from './gaps.ts'
+import type { GapMoment, Gaps } from './gaps.ts'
 import type { Range } from './range.ts'
 
 export interface CursorOptions {
@@ -15,11 +15,7 @@ export interface CursorOptions {
 }
 
 /** Captured synchronously. Until it is released, the memtables, arenas and tables that it was captured with stay. */
-export interface ReadView {
-  /** Entries with higher sequence numbers are invisible. */
-  readonly sequence: number
-  /** See GapMoment. */
-  readonly epoch: number | undefined
+export interface ReadView extends GapMoment {
   /** What may be skipped; undefined where nothing is known. */
   readonly gaps: Gaps | undefined
   /**

@@ -20,9 +20,12 @@ const nothing = Buffer.alloc(0)
 /** Single ones are passed without looking for a gap, or remembering where it may begin. */
 const fewTombstones = 8
 
+/** What is visible of a cursor's entries, and where nothing is. */
+export type VisibleEntries = Pick<ReadView, 'sequence' | 'epoch' | 'gaps'>
+
 export class VisibleCursor implements Cursor {
   readonly #entries: Cursor
-  readonly #view: Pick<ReadView, 'sequence' | 'epoch' | 'gaps'>
+  readonly #view: VisibleEntries
   /** Highest visible sequence number. */
   readonly #snapshot: number
   readonly #range: Range
@@ -44,7 +47,7 @@ export class VisibleCursor implements Cursor {
    * @param view whose entries they are
    * @param range the keys needed: at its end the cursor may become invalid or show the next key
    */
-  constructor(entries: Cursor, view: Pick<ReadView, 'sequence' | 'epoch' | 'gaps'>, range = everything) {
+  constructor(entries: Cursor, view: VisibleEntries, range = everything) {
     this.#entries = entries
     this.#view = view
     this.#snapshot = view.sequence
