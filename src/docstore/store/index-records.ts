@@ -4,6 +4,8 @@ import type { Store } from '../options.ts'
 import type { Area } from './layout.ts'
 
 const bytesOptions = { keyEncoding: 'view', valueEncoding: 'view' } as const
+/** The index keeps what it reads: the store's cache is left to documents. */
+const getOptions = { ...bytesOptions, fillCache: false } as const
 
 /** Write operations that the collection provides for its index. */
 interface Writing {
@@ -29,8 +31,8 @@ export class IndexRecords implements IndexStore {
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
     const prefixed = this.#area.key(key)
     return this.#canReadSync
-      ? plainBytes(this.#store.getSync<Uint8Array, Uint8Array>(prefixed, bytesOptions))
-      : this.#store.get<Uint8Array, Uint8Array | undefined>(prefixed, bytesOptions).then(plainBytes)
+      ? plainBytes(this.#store.getSync<Uint8Array, Uint8Array>(prefixed, getOptions))
+      : this.#store.get<Uint8Array, Uint8Array | undefined>(prefixed, getOptions).then(plainBytes)
   }
 
   write(operations: readonly IndexWrite[]): Promise<void> {
