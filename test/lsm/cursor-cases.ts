@@ -129,6 +129,21 @@ export class ArrayCursor implements Cursor {
   }
 }
 
+/** Counts the calls of next() and previous(). */
+export class CountingCursor extends ArrayCursor {
+  steps = 0
+
+  override next(): void {
+    this.steps++
+    super.next()
+  }
+
+  override previous(): void {
+    this.steps++
+    super.previous()
+  }
+}
+
 /** Takes the same steps with both and compares their positions. Steps from an invalid position are skipped. */
 export function assertSameWalk(cursor: Cursor, sorted: readonly TestEntry[], walk: readonly Step[]): void {
   const model = new ArrayCursor(sorted)

@@ -5,7 +5,7 @@ import { EntryKind } from '../../src/lsm/format/entry.ts'
 import { Gaps } from '../../src/lsm/read/gaps.ts'
 import { VisibleCursor } from '../../src/lsm/read/visible-cursor.ts'
 import { seedOfRun } from '../support/values.ts'
-import { ArrayCursor, type TestEntry } from './cursor-cases.ts'
+import { CountingCursor, type TestEntry } from './cursor-cases.ts'
 
 const seed = seedOfRun()
 const many = 1000
@@ -91,21 +91,6 @@ test('no more than 64 gaps are remembered, those of the most tombstones', () => 
   assert.is(known.length, 64)
   assert.equal(known.slice(0, 40), [...Array(40).keys()])
 })
-
-/** Counts the entries it comes by. */
-class CountingCursor extends ArrayCursor {
-  steps = 0
-
-  override next(): void {
-    this.steps++
-    super.next()
-  }
-
-  override previous(): void {
-    this.steps++
-    super.previous()
-  }
-}
 
 /** Tombstones from 0 to `tombstones`, values from there. */
 function deleted(tombstones: number, sequence: number): TestEntry[] {

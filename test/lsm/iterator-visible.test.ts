@@ -8,6 +8,7 @@ import { seedOfRun } from '../support/values.ts'
 import {
   ArrayCursor,
   assertSameWalk,
+  CountingCursor,
   compareEntries,
   entryOf,
   operations,
@@ -50,21 +51,6 @@ test('previous() finds the visible one of 100,000 versions of a key', () => {
   cursor.previous()
   assert.not.ok(cursor.isValid)
 })
-
-/** Counts the calls of next() and previous(). */
-class CountingCursor extends ArrayCursor {
-  steps = 0
-
-  override next(): void {
-    this.steps++
-    super.next()
-  }
-
-  override previous(): void {
-    this.steps++
-    super.previous()
-  }
-}
 
 test('deleted and too new entries outside the range are not walked over', () => {
   const entries: TestEntry[] = []
