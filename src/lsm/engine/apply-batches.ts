@@ -8,13 +8,13 @@ import type { Gaps } from '../read/gaps.ts'
 /** The visitor's target, set for the duration of one call so that no call allocates a closure. */
 let target: Memtable
 let targetChunk = 0
-
-let closing: Gaps
+/** Not kept beyond the call: they lead to the store, which may be closed and collected before the next one. */
+let targetGaps: Gaps | undefined
 
 const add: OperationVisitor = (operation) => target.add(targetChunk, operation)
 
-const addAndClose: OperationVisitor = (operation) => {
-  if (operation.kind === EntryKind.put) closing.onPut(operation.keyBytes, operation.keyStart, operation.keyEnd)
+const addTakingFromGaps: OperationVisitor = (operation) => {
+  if (operation.kind === EntryKind.put) targetGaps?.onPut(operation.keyBytes, operation.keyStart, operation.keyEnd)
   target.add(targetChunk, operation)
 }
 
@@ -34,6 +34,11 @@ export function applyBatches(
 ): void {
   target = memtable
   targetChunk = chunk
-  if (gaps !== undefined) closing = gaps
-  decodeBatches(memtable.arena.chunk(chunk), start, end, place, gaps?.isEmpty === false ? addAndClose : add)
+  targetGaps = gaps
+  try {
+    const visit = gaps?.isEmpty === false ? addTakingFromGaps : add
+    decodeBatches(memtable.arena.chunk(chunk), start, end, place, visit)
+  } finally {
+    targetGaps = undefined
+  }
 }

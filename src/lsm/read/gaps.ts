@@ -52,18 +52,14 @@ export class Gaps {
 
   /** The gap that holds a key, if the view may skip it. */
   around(bytes: Uint8Array, start: number, end: number, view: GapMoment): Gap | undefined {
-    if (!this.#serves(view)) return undefined
-    const gap = this.#gaps[this.#firstEndingAfter(bytes, start, end)]
-    if (gap === undefined || gap.sequence > view.sequence) return undefined
-    return compareRanges(gap.from, 0, gap.from.length, bytes, start, end) <= 0 ? gap : undefined
+    const gap = this.#gapFor(view, this.#firstEndingAfter(bytes, start, end))
+    return gap !== undefined && isAtOrBelow(gap.from, bytes, start, end) ? gap : undefined
   }
 
   /** The gap that holds the keys just below this one, if the view may skip it. */
   below(key: Uint8Array, view: GapMoment): Gap | undefined {
-    if (!this.#serves(view)) return undefined
-    const gap = this.#gaps[this.#firstEndingAt(key)]
-    if (gap === undefined || gap.sequence > view.sequence) return undefined
-    return compareKeys(gap.from, key) < 0 ? gap : undefined
+    const gap = this.#gapFor(view, this.#firstEndingAt(key))
+    return gap !== undefined && compareKeys(gap.from, key) < 0 ? gap : undefined
   }
 
   /** Notes that a view of the newest state sees nothing in [from, to). Views of an older one are ignored. */
@@ -93,23 +89,24 @@ export class Gaps {
   onPut(bytes: Uint8Array, start: number, end: number): void {
     const at = this.#firstEndingAfter(bytes, start, end)
     const gap = this.#gaps[at]
-    if (gap === undefined || compareRanges(gap.from, 0, gap.from.length, bytes, start, end) > 0) return
+    if (gap === undefined || !isAtOrBelow(gap.from, bytes, start, end)) return
     const key = Buffer.from(bytes.subarray(start, end))
     const tombstones = gap.tombstones / 2
     const parts = [
       { ...gap, to: key, tombstones },
       { ...gap, from: successor(key), tombstones }
     ]
-    this.#gaps.splice(
-      at,
-      1,
-      ...parts.filter((part) => tombstones >= leastTombstones && compareKeys(part.from, part.to) < 0)
-    )
+    const isWorthKeeping = (part: Gap): boolean =>
+      part.tombstones >= leastTombstones && compareKeys(part.from, part.to) < 0
+    this.#gaps.splice(at, 1, ...parts.filter(isWorthKeeping))
     if (this.#gaps.length > maxGaps) this.#forgetLeast()
   }
 
-  #serves(view: GapMoment): boolean {
-    return this.#gaps.length > 0 && view.epoch === this.#epoch && view.epoch === this.#now.epoch
+  /** The gap at a position, if there is one that the view may skip. */
+  #gapFor(view: GapMoment, at: number): Gap | undefined {
+    const gap = this.#gaps[at]
+    if (gap === undefined || gap.sequence > view.sequence) return undefined
+    return view.epoch === this.#epoch && view.epoch === this.#now.epoch ? gap : undefined
   }
 
   /** Position of the first gap with to > key. */
@@ -138,4 +135,8 @@ export class Gaps {
     }
     this.#gaps.splice(least, 1)
   }
+}
+
+function isAtOrBelow(from: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  return compareRanges(from, 0, from.length, bytes, start, end) <= 0
 }
