@@ -141,6 +141,12 @@ export class Maintenance implements EarlySealer {
     return parameters
   }
 
+  /** Called before earlier segments are dropped, which may have shown what documents are like. */
+  keepParameters(): void {
+    const { handles } = this.#context
+    if (!this.#isYoung(handles.length - 1)) handles.at(-1)!.tunings = tuningSizes.length
+  }
+
   /** Loads what the next document needs into memory: the last segment, or the pairs that the next one begins with. */
   async prepare(): Promise<void> {
     await this.#context.handles.at(-1)?.prepare()

@@ -26,6 +26,7 @@ import type {
 import { IndexParts } from './index-parts.ts'
 import { hasSegments, loadSegments, markedDead } from './loading.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
+import { DeadSegments } from './rebuild/dead-segments.ts'
 import type { RebuildRange } from './rebuild/rebuild.ts'
 import { Rebuilds } from './rebuild/rebuilds.ts'
 import type { RemoteBuilder } from './rebuild/remote-builder.ts'
@@ -64,6 +65,7 @@ export class ShardedIndex implements DocumentIndex {
   #parts: IndexParts | undefined
   #recovered = 0
   readonly #rebuilds: Rebuilds
+  readonly #dead: DeadSegments
   readonly bulk: BulkIndex
   onMaintenanceDue: (() => Promise<void>) | undefined
 
@@ -72,6 +74,7 @@ export class ShardedIndex implements DocumentIndex {
     this.#store = new CheckedStore(options.store)
     this.#header = new HeaderRecord(this.#store, options.onDamage)
     this.#rebuilds = new Rebuilds(this.#store, this.#handles)
+    this.#dead = new DeadSegments(this.#handles, this.#rebuilds)
     this.#geometry = geometryOf(options.segmentDocuments ?? defaultSegmentDocuments)
     this.#tuning = checkTuning(options)
     this.#memory = rowMemory()
@@ -85,7 +88,7 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   get isMaintenanceDue(): boolean {
-    return this.#parts?.maintenance.isDue ?? false
+    return (this.#parts?.maintenance.isDue ?? false) || this.#dead.isDue
   }
 
   async open(nextOrdinal: number, documents: number): Promise<void> {
@@ -163,13 +166,17 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   remove(ordinal: number): void {
-    this.#handleOf(ordinal)?.remove(ordinal)
+    const handle = this.#handleOf(ordinal)
+    handle?.remove(ordinal)
+    if (handle !== undefined) this.#dead.note(handle)
     this.#parts!.maintenance.noteDead(ordinal)
     this.#rebuilds.noteRemoved(ordinal)
   }
 
-  maintain(limit: number): Promise<void> {
-    return this.#parts!.maintenance.run(limit)
+  async maintain(limit: number): Promise<void> {
+    const { maintenance } = this.#parts!
+    await maintenance.run(limit)
+    await this.#dead.drop(() => maintenance.keepParameters())
   }
 
   async close(limit: number): Promise<void> {

@@ -24,6 +24,7 @@ import { SegmentHandle } from '../segment/segment-handle.ts'
 import { encodeSegmentRecord, type SegmentRecord } from '../segment/segment-record.ts'
 import { buildSegment, type Following, type RebuiltSegment, type SegmentTask } from './build-segment.ts'
 import type { Leftovers } from './leftovers.ts'
+import type { Rebuilds } from './rebuilds.ts'
 import { isWorthSending, type RemoteBuilder } from './remote-builder.ts'
 import { SegmentBuilder, type SegmentBuilding } from './segment-builder.ts'
 
@@ -33,8 +34,8 @@ export interface RebuildContext extends SegmentBuilding {
   readonly leftovers: Leftovers
   /** Returns a number for a segment's records: see Rebuilds. */
   readonly takeNumber: (remote: RemoteBuilder | undefined) => Promise<number>
-  /** Replaces the handles and retires the replaced ones. */
-  readonly exchange: (replaced: readonly SegmentHandle[], built: readonly SegmentHandle[]) => void
+  /** See Rebuilds. */
+  readonly replace: Rebuilds['replace']
   readonly onEnd: () => void
   readonly remote: RemoteBuilder | undefined
   /** The plan by which segments are built remotely; undefined if only this index can hash its pairs. */
@@ -124,19 +125,10 @@ export class Rebuild implements IndexRebuild {
         details: { expected, live }
       })
     }
-    const replaced = this.#replaced.map(({ storedAt }) => storedAt)
-    await this.#context.leftovers.exchange(this.#numbers, replaced, (list) => {
-      const writes: IndexWrite[] = this.#replaced.map(({ firstOrdinal }) => ({
-        key: indexKey(IndexArea.segment, firstOrdinal),
-        value: undefined
-      }))
-      // Order matters: a segment with the same first ordinal as a replaced one is written after that one is deleted.
-      writes.push(...this.#directory, ...this.#handles.map((handle) => handle.liveWrite()), list)
-      return this.#store.write(writes)
-    })
+    const lives = this.#handles.map((handle) => handle.liveWrite())
+    await this.#context.replace(this.#replaced, this.#handles, this.#numbers, [...this.#directory, ...lives])
     for (const handle of this.#handles) handle.isLiveStored = true
     this.#isPublished = true
-    this.#context.exchange(this.#replaced, this.#handles)
   }
 
   async end(): Promise<void> {

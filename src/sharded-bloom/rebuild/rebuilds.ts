@@ -4,8 +4,8 @@
  * Invariant: the records of a replaced segment stay until the last view that reads it has closed.
  */
 import { PetalError } from '../../model/errors.ts'
-import type { IndexStore } from '../document-index.ts'
-import { firstRebuilt } from '../records/index-keys.ts'
+import type { IndexStore, IndexWrite } from '../document-index.ts'
+import { firstRebuilt, IndexArea, indexKey } from '../records/index-keys.ts'
 import type { Geometry } from '../segment/geometry.ts'
 import type { SegmentHandle } from '../segment/segment-handle.ts'
 import { Leftovers, rangesFrom } from './leftovers.ts'
@@ -15,6 +15,7 @@ import type { RemoteBuilder } from './remote-builder.ts'
 export class Rebuilds {
   /** Segments of the index, in ordinal order. */
   readonly #handles: SegmentHandle[]
+  readonly #store: IndexStore
   readonly #leftovers: Leftovers
   /** Replaced, but still read by views. */
   readonly #retired = new Set<SegmentHandle>()
@@ -27,6 +28,7 @@ export class Rebuilds {
 
   constructor(store: IndexStore, handles: SegmentHandle[]) {
     this.#handles = handles
+    this.#store = store
     this.#leftovers = new Leftovers(store)
   }
 
@@ -57,7 +59,7 @@ export class Rebuilds {
    * that the last segment takes no more documents
    */
   begin(
-    context: Omit<RebuildContext, 'leftovers' | 'takeNumber' | 'exchange' | 'onEnd'>,
+    context: Omit<RebuildContext, 'leftovers' | 'takeNumber' | 'replace' | 'onEnd'>,
     range?: RebuildRange
   ): Rebuild {
     const sealed = this.#handles.filter(({ open }) => open === undefined)
@@ -67,7 +69,7 @@ export class Rebuilds {
         ...context,
         leftovers: this.#leftovers,
         takeNumber: (remote) => this.#takeNumber(remote),
-        exchange: (replaced, built) => this.#exchange(replaced, built),
+        replace: (replaced, built, numbers, writes) => this.replace(replaced, built, numbers, writes),
         onEnd: () => {
           this.#current = undefined
         }
@@ -104,10 +106,30 @@ export class Rebuilds {
     return this.#nextNumber++
   }
 
-  #exchange(replaced: readonly SegmentHandle[], built: readonly SegmentHandle[]): void {
-    const begin = (replaced[0] ?? built[0])!.firstOrdinal
-    const place = this.#handles.findIndex(({ firstOrdinal }) => firstOrdinal >= begin)
-    this.#handles.splice(place < 0 ? this.#handles.length : place, replaced.length, ...built)
+  /**
+   * Replaces segments in one batch.
+   * @param numbers numbers that were taken for the built ones
+   * @param writes makes the built ones part of the index
+   */
+  async replace(
+    replaced: readonly SegmentHandle[],
+    built: readonly SegmentHandle[] = [],
+    numbers: readonly number[] = [],
+    writes: readonly IndexWrite[] = []
+  ): Promise<void> {
+    const deletions = replaced.map(({ firstOrdinal }): IndexWrite => {
+      return { key: indexKey(IndexArea.segment, firstOrdinal), value: undefined }
+    })
+    await this.#leftovers.exchange(
+      numbers,
+      replaced.map(({ storedAt }) => storedAt),
+      // Order matters: a segment with the same first ordinal as a replaced one is written after that one is deleted.
+      (list) => this.#store.write([...deletions, ...writes, list])
+    )
+    const left = new Set(replaced)
+    const stay = this.#handles.filter((handle) => !left.has(handle))
+    const all = [...stay, ...built].sort((a, b) => a.firstOrdinal - b.firstOrdinal)
+    this.#handles.splice(0, this.#handles.length, ...all)
     for (const handle of replaced) {
       this.#retired.add(handle)
       handle.retire(() => {

@@ -115,6 +115,11 @@ export class SegmentHandle {
     if (position >= 0 && this.live.remove(position)) this.isLiveStored = false
   }
 
+  /** Whether it has documents, none of which is live. */
+  get isDead(): boolean {
+    return this.live.dead > 0 && this.live.dead === this.segment.documents
+  }
+
   /** Live documents below `limit`. */
   liveCount(limit: number): number {
     const documents = this.positions.positionsBelow(limit, this.segment.documents)

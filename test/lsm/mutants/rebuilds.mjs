@@ -80,5 +80,31 @@ export const rebuilds = [
     'skipped lines are reported in the order in which they are found',
     edit('docstore/import/import-run', '.sort((a, b) => a.line - b.line)', ''),
     'docstore/import-lines'
+  ),
+  mutant(
+    'segments without a live document stay until a rebuild',
+    edit('sharded-bloom/sharded-index', ' || this.#dead.isDue', ''),
+    'sharded-bloom/dead-segments',
+    'docstore/dead-segments'
+  ),
+  mutant(
+    'the last segment is dropped when all its documents are dead',
+    edit('sharded-bloom/rebuild/dead-segments', 'slice(0, -1)', 'slice()'),
+    'sharded-bloom/dead-segments'
+  ),
+  mutant(
+    'dead segments are dropped beside a rebuild that replaces them',
+    edit('sharded-bloom/rebuild/dead-segments', 'if (this.#rebuilds.isBuilding) return', ''),
+    'sharded-bloom/dead-segments'
+  ),
+  mutant(
+    'dead segments whose drop failed are forgotten',
+    edit('sharded-bloom/rebuild/dead-segments', '      this.#isNoted = true\n      throw error', '      throw error'),
+    'sharded-bloom/dead-segments'
+  ),
+  mutant(
+    'the open segment is built again when earlier ones are dropped',
+    edit('sharded-bloom/rebuild/dead-segments', '    onDrop()', ''),
+    'sharded-bloom/dead-segments'
   )
 ]
