@@ -33,6 +33,12 @@ export async function openLevel(directory: string): Promise<SingleStore> {
     },
     replace: put,
     remove: (id) => db.del(levelKey(id)),
+    async takeOldest() {
+      const [entry] = await db.iterator({ limit: 1 }).all()
+      if (entry === undefined) return undefined
+      await db.del(entry[0])
+      return JSON.parse(entry[1]) as Document
+    },
     close: () => db.close()
   }
 }

@@ -15,6 +15,7 @@ export async function openPetalDb(directory: string): Promise<SingleStore> {
     updateOfUser: (name, at) => db.updateOne({ 'user.screen_name': name, timestamp_ms: at }, seen),
     replace: (document) => db.replaceOne({ _id: document._id }, document),
     remove: (id) => db.deleteOne({ _id: id }),
+    takeOldest: async () => (await db.findOneAndDelete({}, { sort: { _id: 1 } })) ?? undefined,
     close: () => db.close()
   }
 }

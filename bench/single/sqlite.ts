@@ -34,6 +34,7 @@ export function openSqlite(directory: string, isIndexed: boolean): SingleStore {
   const update = db.prepare(`UPDATE tweets SET doc = ${seen} WHERE id = ?`)
   const replace = db.prepare('UPDATE tweets SET doc = ? WHERE id = ?')
   const remove = db.prepare('DELETE FROM tweets WHERE id = ?')
+  const take = db.prepare('DELETE FROM tweets WHERE id = (SELECT min(id) FROM tweets) RETURNING doc').pluck()
   const isOfUser = "json_extract(doc, '$.user.screen_name') = ? AND json_extract(doc, '$.timestamp_ms') = ?"
   const updateOfUser = db.prepare(`UPDATE tweets SET doc = ${seen} WHERE ${isOfUser}`)
   return {
@@ -56,6 +57,10 @@ export function openSqlite(directory: string, isIndexed: boolean): SingleStore {
     ...(isIndexed && { updateOfUser: async (name: string, at: unknown) => updateOfUser.run(name, at) }),
     replace: async (document) => replace.run(JSON.stringify(document), document._id),
     remove: async (id) => remove.run(id),
+    async takeOldest() {
+      const [json] = take.all() as string[]
+      return json === undefined ? undefined : (JSON.parse(json) as Document)
+    },
     close: async () => db.close()
   }
 }

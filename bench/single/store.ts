@@ -1,4 +1,4 @@
-/** The interface of a store in bench/single-operations.ts: operations on one document at a time. */
+/** The interface of a store in bench/single-operations.ts and bench/queue.ts: operations on one document at a time. */
 import type { Document } from '../../src/model/types.ts'
 
 export const singleStoreNames = ['petaldb', 'sqlite-indexed', 'sqlite', 'nedb', 'classic-level'] as const
@@ -21,6 +21,8 @@ export interface SingleStore {
   updateOfUser?(name: string, at: unknown): Promise<unknown>
   replace(document: Document): Promise<unknown>
   remove(id: number): Promise<unknown>
+  /** Deletes the document with the least `_id` and returns it; undefined if the store would have to scan. */
+  takeOldest?(): Promise<Document | undefined>
   close(): Promise<void>
 }
 
