@@ -21,7 +21,7 @@ import type { HashesOption } from './value/hashes-option.ts'
 
 /** Additional options of reads. */
 export interface CacheOptions {
-  /** Keep blocks that are read in the block cache. Default true; for iterators and clear(), false. */
+  /** Keep blocks that are read in the block cache. Default true; iterators keep the blocks that they seek to. */
   readonly fillCache?: boolean | undefined
 }
 

@@ -146,7 +146,7 @@ for (const codec of ['none', 'lz4'] as const) {
   test(`a cache with room for a few blocks, codec ${codec}: reads are right, and readers keep their blocks`, () => {
     const cache = new BlockCache(8000)
     const table = openTable(built, cache)
-    const walker = table.cursor({ fillCache: true, readahead: false })
+    const walker = table.cursor({ fillCache: 'all', readahead: false })
     const within = table.blockCursor(3)
     const found = new Found()
     walker.seekToFirst()

@@ -86,7 +86,7 @@ export function entriesOf(fileSystem: FileSystem, meta: TableMeta, location = di
   const file = fileSystem.open(`${location}/${tableName(meta.number)}`, 'read')
   const table = Table.open(file, meta, new BlockCache(0))
   const entries: Version[] = []
-  const cursor = table.cursor({ fillCache: false, readahead: false })
+  const cursor = table.cursor({ fillCache: 'none', readahead: false })
   for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
     const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, sequence } = cursor
     const kind: EntryKind = cursor.kind

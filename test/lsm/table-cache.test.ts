@@ -93,9 +93,26 @@ test('a scan with readahead takes few reads and does not fill the cache', () => 
   const cache = new BlockCache(1e6)
   const table = openTable(built, cache)
   built.file.reads = 0
-  assert.is(allOf(table.cursor({ fillCache: false, readahead: true })).length, 400)
+  assert.is(allOf(table.cursor({ fillCache: 'none', readahead: true })).length, 400)
   assert.is(cache.blocks, 0)
   assert.ok(built.file.reads <= 4, `${built.file.reads} reads`)
+})
+
+test('a scan may cache the block that it seeks to, and no block after it', () => {
+  const cache = new BlockCache(1e6)
+  const table = openTable(built, cache)
+  const readsOf = (key: string) => {
+    const before = built.file.reads
+    const cursor = table.cursor({ fillCache: 'sought', readahead: true })
+    cursor.seek(Buffer.from(key))
+    assert.equal(Buffer.from(cursor.keyBytes.subarray(cursor.keyStart, cursor.keyEnd)), Buffer.from(key))
+    cursor.close()
+    return built.file.reads - before
+  }
+  assert.equal([readsOf('000123'), readsOf('000123'), readsOf('000321'), readsOf('000321')], [1, 0, 1, 0])
+  assert.is(cache.blocks, 2)
+  assert.is(allOf(table.cursor({ fillCache: 'sought', readahead: true })).length, 400)
+  assert.is(cache.blocks, 3, 'the first block was sought')
 })
 
 test('get() takes one read, and none if it is repeated or cached', () => {
@@ -123,7 +140,7 @@ test('a block read without the cache is read again if its memory was reused', ()
   const uses = [
     () => undefined,
     () => buildTable(entries, usualOptions),
-    () => allOf(openTable(built, new BlockCache(0)).cursor({ fillCache: false, readahead: true })),
+    () => allOf(openTable(built, new BlockCache(0)).cursor({ fillCache: 'none', readahead: true })),
     () => openTable(built, new BlockCache(0)).get(key, keyHash(key, 0, 6), 1000, found),
     () => table.blockCursor(0).close()
   ]
@@ -140,7 +157,7 @@ test('changing the bytes of a cursor does not change cached blocks', () => {
   const table = openTable(built)
   for (const readahead of [false, true]) {
     for (let round = 0; round < 3; round++) {
-      const cursor = table.cursor({ fillCache: true, readahead })
+      const cursor = table.cursor({ fillCache: 'all', readahead })
       for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
         assert.is(cursor.valueBytes[cursor.valueStart], cursor.sequence & 255)
         cursor.valueBytes.fill(0xee, cursor.valueStart, cursor.valueEnd)
@@ -151,7 +168,7 @@ test('changing the bytes of a cursor does not change cached blocks', () => {
 
 test('bytes exposed by a cursor do not change when it moves on', () => {
   const table = openTable(built)
-  const cursor = table.cursor({ fillCache: false, readahead: true })
+  const cursor = table.cursor({ fillCache: 'none', readahead: true })
   const shown: [Uint8Array, Uint8Array][] = []
   for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
     const key = cursor.keyBytes.subarray(cursor.keyStart, cursor.keyEnd)

@@ -41,7 +41,7 @@ function readAll({ file, meta }: BuiltTable): string {
   const table = Table.open(file, meta, new BlockCache(1 << 20))
   const found = new Found()
   const got = entries.map(({ key }) => table.get(key, keyHash(key, 0, key.length), 1000, found) && found.sequence)
-  const walked = allOf(table.cursor({ fillCache: false, readahead: true }))
+  const walked = allOf(table.cursor({ fillCache: 'none', readahead: true }))
   return JSON.stringify([got, walked, table.section('note'), table.section('nothing')])
 }
 
@@ -90,7 +90,7 @@ test('an intact block in the place of another one is refused', () => {
   const blockBytes = openTable(twin).approximateOffset(Buffer.from('1'))
   bytes.copyWithin(blockBytes, 0, blockBytes)
   const table = Table.open(new BytesFile(bytes), twin.meta, new BlockCache(0))
-  assert.throws(() => allOf(table.cursor({ fillCache: false, readahead: false })), /checksum/)
+  assert.throws(() => allOf(table.cursor({ fillCache: 'none', readahead: false })), /checksum/)
 })
 
 test('every decoder returns or throws LEVEL_CORRUPTION, whatever bytes it gets', () => {

@@ -15,7 +15,7 @@ const seed = seedOfRun()
 /** Reused by the cursors that have it, one after another. */
 const space = ReadSpace.acquire()
 const readOptions = fc.record({
-  fillCache: fc.boolean(),
+  fillCache: fc.constantFrom('none' as const, 'sought' as const, 'all' as const),
   readahead: fc.boolean(),
   space: fc.constantFrom(undefined, space)
 })

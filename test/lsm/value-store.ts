@@ -230,7 +230,7 @@ export class ValueStore {
 
   entriesOf(meta: TableMeta): TestVersion[] {
     const entries: TestVersion[] = []
-    const cursor = this.tables.table(meta).cursor({ fillCache: false, readahead: false })
+    const cursor = this.tables.table(meta).cursor({ fillCache: 'none', readahead: false })
     for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
       const value = Buffer.from(cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd)).toString()
       entries.push({

@@ -19,12 +19,16 @@ export interface EntryCount {
   keysExamined: number
 }
 
-/** Yields ordinals in runs, which may be empty. */
+/**
+ * Yields ordinals in runs, which may be empty.
+ * @param wanted the number of ordinals that will probably be needed
+ */
 export function* readOrdinals(
   store: IndexStore,
   view: ReadView,
   access: IndexAccess,
-  count: EntryCount
+  count: EntryCount,
+  wanted = Number.POSITIVE_INFINITY
 ): Steps<number[]> {
   const { index, ranges, reverse } = access
   // A document has a single entry unless a path leads through an array.
@@ -34,7 +38,7 @@ export function* readOrdinals(
     seen?.add(ordinal)
     ordinals.push(ordinal)
   }
-  let runEntries = firstRunEntries
+  let runEntries = Math.max(1, Math.min(firstRunEntries, wanted))
   for (let i = 0; i < ranges.length; i++) {
     const range = ranges[reverse ? ranges.length - 1 - i : i]!
     if (access.isUniqueLookup && store.canReadSync) {

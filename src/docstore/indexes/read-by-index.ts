@@ -163,7 +163,7 @@ function* walkMatches(
   const { keysExamined, candidates } = meter
   const confirmer = new Confirmer(filter, meter, maxMatches)
   let isGivenUp = false
-  const runs = readOrdinals(store, execution.view, access, meter)
+  const runs = readOrdinals(store, execution.view, access, meter, access.isExact ? maxMatches : undefined)
   try {
     for (let step = runs.next(); !step.done; ) {
       if (step.value instanceof Promise) {

@@ -60,6 +60,6 @@ export class RunReader {
       file.close()
       throw error
     }
-    return this.#table.cursor({ fillCache: false, readahead: true, space: this.#space })
+    return this.#table.cursor({ fillCache: 'none', readahead: true, space: this.#space })
   }
 }

@@ -69,7 +69,7 @@ async function othersWithoutKeys(view: EngineReadView, range: Range): Promise<Re
   if (view.buffers.some(({ memtable }) => hasKeyIn(memtable.cursor(), range))) return undefined
   for (const table of straddling) {
     await nextTurn()
-    const cursor = view.tables.table(table).cursor({ fillCache: false, readahead: false })
+    const cursor = view.tables.table(table).cursor({ fillCache: 'none', readahead: false })
     if (hasKeyIn(cursor, range)) return undefined
   }
   return new Set(straddling.map(({ number }) => number))

@@ -37,7 +37,7 @@ export async function loadTombstones(engine: Engine, tables: Iterable<TableMeta>
 
 async function tombstonesOf(view: ReturnType<Engine['view']>, table: TableMeta): Promise<readonly Uint8Array[]> {
   const found: Uint8Array[] = []
-  const cursor = view.tables.table(table).cursor({ fillCache: false, readahead: true })
+  const cursor = view.tables.table(table).cursor({ fillCache: 'none', readahead: true })
   try {
     cursor.seekToFirst()
     for (let entries = 1; cursor.isValid; entries++) {

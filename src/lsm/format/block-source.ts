@@ -21,9 +21,14 @@ const spaceBytes = 65_536
 const idleSpaces: ReadSpace[] = []
 const maxIdleSpaces = 24
 
+/**
+ * Which blocks that were not in the cache are added to it. A seek is as random as the read of a key, and will be made
+ * again by whoever repeats a short scan; the blocks after it may be the whole table, and push out all others.
+ */
+export type CacheFill = 'none' | 'sought' | 'all'
+
 export interface ReadOptions {
-  /** Add blocks that were not in the cache to it. */
-  readonly fillCache: boolean
+  readonly fillCache: CacheFill
   /** For scans: read several blocks at once. */
   readonly readahead: boolean
   /** For readers that keep no values: an entry's bytes are gone once the cursor has moved on. One cursor at a time. */
@@ -111,7 +116,7 @@ export class BlockSource {
     if (cached !== undefined) return cached
     const start = this.#file.index.offset(index) - this.#offset
     const block = this.#file.decodeBlock(this.#window, start, index, undefined)
-    if (this.#options.fillCache) this.#cached.add(index, block)
+    if (this.#options.fillCache === 'all') this.#cached.add(index, block)
     return block
   }
 
@@ -143,14 +148,14 @@ export class BlockSource {
 
   #single(index: number): Block {
     const block = this.#file.readBlock(index)
-    if (this.#options.fillCache) this.#cached.add(index, block)
+    if (this.#options.fillCache !== 'none') this.#cached.add(index, block)
     return block
   }
 
   #fromWindow(index: number): Block {
     const start = this.#file.index.offset(index) - this.#offset
     const block = this.#file.decodeBlock(this.#window, start, index, this.#space)
-    if (this.#options.fillCache) this.#cached.add(index, block)
+    if (this.#options.fillCache === 'all') this.#cached.add(index, block)
     return block
   }
 

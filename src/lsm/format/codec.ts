@@ -65,6 +65,7 @@ export function checkTrailer(
 
 const noBytes = Buffer.alloc(0)
 const maxKeptBytes = 1 << 20
+const growth = 4
 
 /** A buffer for decompressed blocks. Bytes are not reused before restart(): blocks in it may be kept. */
 export class DecompressionSpace {
@@ -73,7 +74,7 @@ export class DecompressionSpace {
   /** Offset of the free part of `bytes`. */
   start = 0
 
-  /** @param chunkBytes allocation size; 0 gives each block its own buffer */
+  /** @param chunkBytes allocations grow up to this size; 0 gives each block its own buffer */
   constructor(chunkBytes: number) {
     this.#chunkBytes = chunkBytes
   }
@@ -88,7 +89,8 @@ export class DecompressionSpace {
   /** Ensures that `bytes` has this much room from `start` on. */
   reserve(bytes: number): void {
     if (this.start + bytes <= this.bytes.length) return
-    this.bytes = Buffer.allocUnsafeSlow(Math.max(bytes, this.#chunkBytes))
+    // Most scans need one block: what is allocated beside V8's heap makes it mark all of it sooner.
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(bytes, Math.min(this.#chunkBytes, growth * this.bytes.length)))
     this.start = 0
   }
 }

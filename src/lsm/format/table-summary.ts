@@ -20,7 +20,7 @@ export function summarizeTable(file: OpenFile, number: number): TableMeta {
     const properties = readProperties(section(propertiesName) ?? Buffer.alloc(0), file.path)
     const { entries, tombstones, rawBytes, smallestSequence, largestSequence } = properties
     const cursor = Table.open(file, { number, bytes, entries }, new BlockCache(0)).cursor({
-      fillCache: false,
+      fillCache: 'none',
       readahead: false
     })
     cursor.seekToFirst()

@@ -20,7 +20,7 @@ export interface ScanOptions extends RangeOptions {
   readonly reverse?: boolean | undefined
   /** Maximum number of entries that will be requested; −1: no limit. */
   readonly limit?: number | undefined
-  /** Add blocks that are read to the block cache. Default false. */
+  /** Add blocks that are read to the block cache: all of them or none; by default those that were sought. */
   readonly fillCache?: boolean | undefined
 }
 
@@ -56,12 +56,12 @@ export class RangeScan {
    * @param reusesMemory entries are invalid after the next step and close(); ignored in reverse
    */
   constructor(view: ReadView, options: ScanOptions, reusesMemory = false) {
-    const { reverse = false, limit = -1, fillCache = false } = options
+    const { reverse = false, limit = -1, fillCache } = options
     this.#view = view
     this.#range = rangeOf(options)
     this.#isReverse = reverse
     this.#cursorOptions = {
-      fillCache,
+      fillCache: fillCache === undefined ? 'sought' : fillCache ? 'all' : 'none',
       readahead: limit < 0 || limit > shortScan,
       // In reverse, the newest version of a key comes last: the remembered one may be in another block.
       reusesMemory: reusesMemory && !reverse

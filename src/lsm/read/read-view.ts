@@ -1,13 +1,13 @@
 /**
  * A reader's view of the store: everything up to one sequence number, regardless of concurrent writes and compactions.
  */
+import type { CacheFill } from '../format/block-source.ts'
 import type { Cursor } from '../format/cursor.ts'
 import type { GapMoment, Gaps } from './gaps.ts'
 import type { Range } from './range.ts'
 
 export interface CursorOptions {
-  /** Add blocks that are read to the block cache. */
-  readonly fillCache: boolean
+  readonly fillCache: CacheFill
   /** Read several blocks at once: for scans. */
   readonly readahead: boolean
   /** For forward scans that keep nothing: an entry's bytes are invalid once the cursor moves on. */

@@ -4,7 +4,10 @@
  */
 import { copyBytes } from '../../model/copy-bytes.ts'
 
-const blockBytes = 8192
+/** Blocks grow: most scans copy little. */
+const firstBlockBytes = 512
+const maxBlockBytes = 8192
+const growth = 4
 
 export class Slab {
   #block = Buffer.allocUnsafeSlow(0)
@@ -14,7 +17,8 @@ export class Slab {
   copy(source: Uint8Array, start: number, end: number): Buffer {
     const length = end - start
     if (this.#used + length > this.#block.length) {
-      this.#block = Buffer.allocUnsafeSlow(Math.max(blockBytes, length))
+      const bytes = Math.min(maxBlockBytes, Math.max(firstBlockBytes, growth * this.#block.length))
+      this.#block = Buffer.allocUnsafeSlow(Math.max(bytes, length))
       this.#used = 0
     }
     const at = this.#used

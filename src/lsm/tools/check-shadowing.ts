@@ -86,7 +86,7 @@ function tableSource(run: readonly TableMeta[], fileSystem: FileSystem, director
     open?.close()
     path = join(directory, tableName(meta.number))
     open = Table.open(fileSystem.open(path, 'read'), meta, new BlockCache(0))
-    return open.cursor({ fillCache: false, readahead: true })
+    return open.cursor({ fillCache: 'none', readahead: true })
   })
   return new Source(
     cursor,

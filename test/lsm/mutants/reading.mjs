@@ -13,6 +13,15 @@ export const reading = [
     'lsm/model-sizes'
   ),
   mutant(
+    'a scan keeps no block that it sought',
+    edit(
+      'lsm/format/block-source',
+      "if (this.#options.fillCache !== 'none')",
+      "if (this.#options.fillCache === 'all')"
+    ),
+    'lsm/table-cache'
+  ),
+  mutant(
     'what is put into a gap stays hidden',
     edit('lsm/engine/apply-batches', 'gaps?.isEmpty === false ? addTakingFromGaps : add', 'add'),
     'lsm/gaps-model'
