@@ -21,7 +21,7 @@ import type { HashesOption } from './value/hashes-option.ts'
 
 /** Additional options of reads. */
 export interface CacheOptions {
-  /** Keep blocks that are read in the block cache. Default true; iterators keep the blocks that they seek to. */
+  /** Keep blocks that are read in the block cache. Default true; iterators keep the blocks that they seek to, clear() none. */
   readonly fillCache?: boolean | undefined
 }
 

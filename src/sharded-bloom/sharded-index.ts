@@ -227,7 +227,7 @@ export class ShardedIndex implements DocumentIndex {
     const last = this.#handles.at(-1)
     if (last?.open !== undefined) last.isClosed = true
     if (last?.open !== undefined && range !== undefined) await maintenance.run(limit)
-    return this.#rebuilds.begin({ ...building, remote, plan: () => this.bulk.plan() }, range)
+    return this.#rebuilds.begin({ ...building, limit, remote, plan: () => this.bulk.plan() }, range)
   }
 
   stats(): IndexStats {

@@ -30,6 +30,10 @@ async function removeRange(harness: IndexHarness, from: number, to: number): Pro
   await harness.maintain()
 }
 
+function hexOf(byte: number): string {
+  return byte.toString(16).padStart(2, '0')
+}
+
 /** Numbers of the segments that have records, apart from the directory. */
 function storedNumbers({ records }: IndexHarness): number[] {
   const areas = [IndexArea.hashedRows, IndexArea.privateRow, IndexArea.columnKeys, IndexArea.upperLevel, IndexArea.live]
@@ -144,6 +148,28 @@ test('none is dropped while a rebuild runs, and all are after it was aborted', a
   await harness.check(filters)
   assert.equal(storedNumbers(harness), [1024, 1536])
   await harness.close()
+})
+
+test("a segment whose batch failed is neither dropped nor deleted: its ordinals, and keys, will be others'", async () => {
+  for (const isRebuilt of [false, true]) {
+    const harness = await IndexHarness.open({ segmentDocuments: 512 })
+    await harness.insert(tweets.slice(0, 100))
+    // Fills the first segment and the second, and begins a third.
+    harness.failBatch(tweets.slice(100, 1200))
+    await harness.maintain()
+    if (isRebuilt) await harness.rebuild()
+    else assert.is(harness.index.stats().segments, 3)
+    const keys = [...harness.records.deletedInVain].filter((key) => key.startsWith(hexOf(IndexArea.segment)))
+    assert.equal(keys, [], 'a deletion would hide what a bulk load puts there')
+    await harness.check(filters)
+    await harness.reopen()
+    await harness.insert(tweets.slice(1200, 1260))
+    await harness.check(filters)
+    await harness.reopen()
+    await harness.check(filters)
+    assert.equal(harness.damage, [])
+    await harness.close()
+  }
 })
 
 test('after a crash or failure at any write, answers are sound, and the segments go later', async () => {

@@ -24,6 +24,8 @@ export class RecordMap implements IndexStore {
   isAsync = false
   /** Delays reads until it resolves. */
   heldBack: Promise<void> | undefined
+  /** Keys that were deleted although they did not exist, in hex. */
+  readonly deletedInVain = new Set<string>()
   /** Number of writes that still succeed; all later ones throw. */
   failAfterWrites = Number.POSITIVE_INFINITY
 
@@ -40,8 +42,9 @@ export class RecordMap implements IndexStore {
   async write(operations: readonly IndexWrite[]): Promise<void> {
     this.#countWrite()
     for (const { key, value } of operations) {
-      if (value === undefined) this.records.delete(hex(key))
-      else this.records.set(hex(key), value.slice())
+      if (value === undefined) {
+        if (!this.records.delete(hex(key))) this.deletedInVain.add(hex(key))
+      } else this.records.set(hex(key), value.slice())
     }
   }
 

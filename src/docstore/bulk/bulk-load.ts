@@ -235,7 +235,7 @@ export class BulkLoad {
     const ingest = this.#ingest!
     const { store, writer } = this.#collection
     const { ids } = store.prefixes
-    // Keys of documents and index records contain ordinals, which are never reused.
+    // Keys of documents and index records contain ordinals. Those of a failed batch are reused, but nothing is under them.
     const isNew = ({ smallest }: TableMeta): boolean => !beginsWith(smallest, ids)
     let isKept = false
     const install = async (): Promise<boolean> => {

@@ -15,10 +15,10 @@ import { unchangedSince } from './unchanged-since.ts'
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export async function clearRange(engine: Engine, options: ScanOptions, at: Moment | undefined): Promise<void> {
-  const { limit = -1 } = options
+  const { limit = -1, fillCache = false } = options
   const view = engine.view(at)
   // Only keys are needed, which are copied.
-  const scan = new RangeScan(view, options, true)
+  const scan = new RangeScan(view, { ...options, fillCache }, true)
   if (at !== undefined) return deleteKeys(engine, scan, { limit })
   const { counters } = engine
   const { ingestedTables } = counters

@@ -23,7 +23,7 @@ const maxIdleSpaces = 24
 
 /**
  * Which blocks that were not in the cache are added to it. A seek is as random as the read of a key, and will be made
- * again by whoever repeats a short scan; the blocks after it may be the whole table, and push out all others.
+ * again by whoever repeats a short scan; the blocks read ahead after it may be the whole table, and push out all others.
  */
 export type CacheFill = 'none' | 'sought' | 'all'
 

@@ -35,7 +35,8 @@ export class DeadSegments {
     if (this.#rebuilds.isBuilding) return
     this.#isNoted = false
     // Also one that was the last when its last document died.
-    const dead = this.#handles.slice(0, -1).filter(({ isDead }) => isDead)
+    // One that is still open has ordinals of a failed batch: after a reopen they are others'.
+    const dead = this.#handles.slice(0, -1).filter(({ isDead, open }) => isDead && open === undefined)
     if (dead.length === 0) return
     onDrop()
     try {

@@ -32,6 +32,8 @@ export interface RebuildContext extends SegmentBuilding {
   readonly sealed: SealedContext
   readonly geometry: Geometry
   readonly leftovers: Leftovers
+  /** All ordinals below it are committed; those above it, of a failed batch, may be given to others after a reopen. */
+  readonly limit: number
   /** Returns a number for a segment's records: see Rebuilds. */
   readonly takeNumber: (remote: RemoteBuilder | undefined) => Promise<number>
   /** See Rebuilds. */
@@ -80,7 +82,7 @@ export class Rebuild implements IndexRebuild {
   async build(signal?: AbortSignal, onProgress?: (progress: RebuildProgress) => void): Promise<void> {
     const last = this.#replaced.at(-1)
     const from = Math.min(this.#range?.from ?? Infinity, this.#replaced[0]?.firstOrdinal ?? Infinity)
-    const to = Math.max(this.#range?.to ?? 0, last?.endOrdinal ?? 0)
+    const to = Math.max(this.#range?.to ?? 0, Math.min(last?.endOrdinal ?? 0, this.#context.limit))
     if (from >= to) return
     const total = this.#expected() ?? 0
     const built: RebuiltSegment[] = []

@@ -117,7 +117,9 @@ export class Rebuilds {
     numbers: readonly number[] = [],
     writes: readonly IndexWrite[] = []
   ): Promise<void> {
-    const deletions = replaced.map(({ firstOrdinal }): IndexWrite => {
+    // A segment that was never stored may have ordinals, and thus a key, that will be given to others.
+    const stored = replaced.filter(({ checkpointed }) => checkpointed > 0)
+    const deletions = stored.map(({ firstOrdinal }): IndexWrite => {
       return { key: indexKey(IndexArea.segment, firstOrdinal), value: undefined }
     })
     await this.#leftovers.exchange(

@@ -93,6 +93,25 @@ export const rebuilds = [
     'sharded-bloom/dead-segments'
   ),
   mutant(
+    'segments of failed batches are dropped',
+    edit('sharded-bloom/rebuild/dead-segments', 'isDead && open === undefined', 'isDead'),
+    'sharded-bloom/dead-segments'
+  ),
+  mutant(
+    'a rebuild deletes records of segments that were never stored',
+    edit('sharded-bloom/rebuild/rebuilds', 'replaced.filter(({ checkpointed }) => checkpointed > 0)', 'replaced'),
+    'sharded-bloom/dead-segments'
+  ),
+  mutant(
+    'a rebuilt segment spans the ordinals of a failed batch',
+    edit(
+      'sharded-bloom/rebuild/rebuild',
+      'Math.min(last?.endOrdinal ?? 0, this.#context.limit)',
+      'last?.endOrdinal ?? 0'
+    ),
+    'sharded-bloom/dead-segments'
+  ),
+  mutant(
     'dead segments are dropped beside a rebuild that replaces them',
     edit('sharded-bloom/rebuild/dead-segments', 'if (this.#rebuilds.isBuilding) return', ''),
     'sharded-bloom/dead-segments'
