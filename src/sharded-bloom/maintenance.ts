@@ -186,7 +186,7 @@ export class Maintenance implements EarlySealer {
       const committed = Math.min(limit - last.firstOrdinal, last.open.documents)
       await this.#segments.checkpoint(last, Math.floor(committed / chunkDocuments) * chunkDocuments)
     }
-    if (this.#deadMarks.length >= deadMarksPerFold) await this.#foldDead()
+    if (this.#deadMarks.length >= deadMarksPerFold) await this.foldDead()
   }
 
   /** Chooses the parameters of the next segment before a document needs it. */
@@ -205,7 +205,7 @@ export class Maintenance implements EarlySealer {
     if (last?.open !== undefined) {
       await this.#segments.checkpoint(last, Math.min(limit - last.firstOrdinal, last.open.documents))
     }
-    await this.#foldDead()
+    await this.foldDead()
   }
 
   /** Frees the sample's memory. */
@@ -285,7 +285,7 @@ export class Maintenance implements EarlySealer {
   }
 
   /** Writes live bitmaps in place of the dead marks that deletions left. */
-  async #foldDead(): Promise<void> {
+  async foldDead(): Promise<void> {
     if (this.#deadMarks.length === 0) return
     const marks = this.#deadMarks.splice(0)
     const writes: IndexWrite[] = marks.map((ordinal) => ({ key: indexKey(IndexArea.dead, ordinal), value: undefined }))

@@ -179,6 +179,11 @@ export class ShardedIndex implements DocumentIndex {
     await this.#dead.drop(() => maintenance.keepParameters())
   }
 
+  /** Stores which documents are dead, so that it is known without the caller's marks. */
+  storeDead(): Promise<void> {
+    return this.#parts!.maintenance.foldDead()
+  }
+
   async close(limit: number): Promise<void> {
     try {
       await this.#rebuilds.whenIdle()

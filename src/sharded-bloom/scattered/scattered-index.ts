@@ -289,6 +289,8 @@ export class ScatteredIndex implements DocumentIndex {
         isPublished = true
         this.#recent = this.#recent.filter((recent) => !replaced.includes(recent))
         for (const recent of replaced) recent.retire()
+        // Documents may have been deleted in segments that were not replaced.
+        await this.#built.storeDead()
         await this.#clearMarks([...marked].filter((ordinal) => !this.#marked.has(ordinal)))
       },
       end: async () => {

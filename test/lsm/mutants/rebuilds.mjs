@@ -93,6 +93,11 @@ export const rebuilds = [
     'sharded-bloom/dead-segments'
   ),
   mutant(
+    'a merge elsewhere forgets which documents of computed ordinals were deleted',
+    edit('sharded-bloom/scattered/scattered-index', 'await this.#built.storeDead()', ''),
+    'docstore/reversible-crash'
+  ),
+  mutant(
     'segments of failed batches are dropped',
     edit('sharded-bloom/rebuild/dead-segments', 'isDead && open === undefined', 'isDead'),
     'sharded-bloom/dead-segments'
