@@ -3,7 +3,7 @@
  * again, in PetalDB, SQLite and LevelDB, each in its own process and on disk, without an fsync per write.
  *
  *     npm run build
- *     node --import tsx bench/queue.ts [--count 20000 --each 20000 --rounds 20 --output bench/results]
+ *     node --import tsx bench/queue.ts [--count 20000 --each 10000 --rounds 8 --output bench/results]
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,8 +17,8 @@ import type { SingleStoreName } from './single/store.ts'
 const { values: options } = parseArgs({
   options: {
     count: { type: 'string', default: '20000' },
-    each: { type: 'string', default: '20000' },
-    rounds: { type: 'string', default: '20' },
+    each: { type: 'string', default: '10000' },
+    rounds: { type: 'string', default: '8' },
     only: { type: 'string' },
     output: { type: 'string' }
   }

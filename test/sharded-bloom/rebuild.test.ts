@@ -3,7 +3,6 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'
 import { rebuildReason } from '../../src/sharded-bloom/rebuild/policy.ts'
-import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { IndexHarness } from '../support/index-harness.ts'
@@ -31,13 +30,6 @@ async function worn(): Promise<IndexHarness> {
   return harness
 }
 
-/** Segment numbers in the keys of all records that belong to a segment record. */
-function storedNumbers({ records }: IndexHarness): Set<string> {
-  const areas = [IndexArea.hashedRows, IndexArea.privateRow, IndexArea.columnKeys, IndexArea.upperLevel]
-  const keys = [...areas, IndexArea.live, IndexArea.positions].flatMap((area) => records.keysOf(area))
-  return new Set(keys.map((key) => key.slice(2, 18)))
-}
-
 test('a rebuild removes dead documents, merges small segments and keeps ordinals', async () => {
   const harness = await worn()
   const before = harness.index.stats()
@@ -51,7 +43,7 @@ test('a rebuild removes dead documents, merges small segments and keeps ordinals
   await harness.reopen()
   await harness.check(filters)
   assert.is(harness.index.stats().recovered, 0)
-  assert.is(storedNumbers(harness).size, 2, 'nothing is left of what was replaced')
+  assert.is(harness.records.segmentNumbers().length, 2, 'nothing is left of what was replaced')
   await harness.close()
 })
 
@@ -80,7 +72,7 @@ test('after a crash or failure at any write of a rebuild, answers are sound and 
       await each.reopen()
       await each.check(asked)
       assert.equal(each.damage, [], `write ${n}`)
-      assert.is(storedNumbers(each).size, each.index.stats().segments, `write ${n}: nothing is left`)
+      assert.is(each.records.segmentNumbers().length, each.index.stats().segments, `write ${n}: nothing is left`)
       await each.close()
     }
     if (failure === undefined && n > 20) break
@@ -162,7 +154,7 @@ test('a segment that was not stored before a crash during a rebuild leaves no li
   await crashed.insert(tweets.slice(20, 40))
   await crashed.rebuild()
   await crashed.reopen()
-  assert.is(storedNumbers(crashed).size, crashed.index.stats().segments)
+  assert.is(crashed.records.segmentNumbers().length, crashed.index.stats().segments)
   await crashed.close()
   await harness.close()
 })
@@ -184,7 +176,7 @@ test('a view from before a rebuild still sees its documents, and its segments st
     const harness = await worn()
     harness.records.isAsync = isAsync
     const before = harness.snapshot()
-    const numbers = storedNumbers(harness)
+    const numbers = harness.records.segmentNumbers()
     await harness.rebuild()
     const between = harness.snapshot()
     await harness.remove([...harness.documents.keys()].slice(0, 100))
@@ -192,11 +184,11 @@ test('a view from before a rebuild still sees its documents, and its segments st
     await harness.rebuild()
     for (const view of [before, between]) await view.check(filters)
     await harness.check(filters)
-    assert.ok([...numbers].every((number) => storedNumbers(harness).has(number)))
+    assert.ok(numbers.every((number) => harness.records.segmentNumbers().includes(number)))
     before.view.close()
     between.view.close()
     await harness.reopen()
-    assert.is(storedNumbers(harness).size, harness.index.stats().segments)
+    assert.is(harness.records.segmentNumbers().length, harness.index.stats().segments)
     await harness.check(filters)
     await harness.close()
   }

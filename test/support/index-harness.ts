@@ -14,6 +14,7 @@ import type {
   IndexWrite,
   SegmentCandidates
 } from '../../src/sharded-bloom/document-index.ts'
+import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { createShardedIndex } from '../../src/sharded-bloom/sharded-index.ts'
 import type { ShardedIndexOptions } from '../../src/sharded-bloom/sharded-index-options.ts'
 import { encodeStored } from './scanned-segments.ts'
@@ -61,9 +62,17 @@ export class RecordMap implements IndexStore {
   }
 
   /** Keys of one area (see index-keys.ts), ascending. */
-  keysOf(area: number): string[] {
+  keysOf(area: number, keys: Iterable<string> = this.records.keys()): string[] {
     const prefix = hex(Uint8Array.of(area))
-    return [...this.records.keys()].filter((key) => key.startsWith(prefix)).sort()
+    return [...keys].filter((key) => key.startsWith(prefix)).sort()
+  }
+
+  /** Numbers of the segments that have records, apart from the directory, ascending. */
+  segmentNumbers(): number[] {
+    const { hashedRows, privateRow, columnKeys, upperLevel, live, positions } = IndexArea
+    const areas = [hashedRows, privateRow, columnKeys, upperLevel, live, positions]
+    const numbers = areas.flatMap((area) => this.keysOf(area).map((key) => Number(`0x${key.slice(2, 18)}`)))
+    return [...new Set(numbers)].sort((a, b) => a - b)
   }
 
   #countWrite(): void {
