@@ -185,7 +185,7 @@ the order they had before, at most ${targets.worn} and ${targets.after}: a query
 each, and the medians of those ratios are given as median (least to most) of ${sets} sets of new processes. *Same order ×*
 is *after* over the same documents inserted afresh in the order they have now: a replaced document goes to the end, and
 building the index again leaves it there, so that what lay together lies in two places, or the other way round. Absent
-values are 64 in turn, because the seed of an index decides how fast one of them is found to be absent. *During
+values are 64 in turn, and others 8, because seed and order decide how an index holds each of them. *During
 p99 ×* is by the clock, beside each of ${rebuilds} rebuilds over the ${calmRounds} runs before it, for which a third was replaced again, below ${targets.duringP99}.
 
 ${table(head, rows)}

@@ -60,37 +60,40 @@ export function queryClasses({ count, seed = 1 }: { readonly count: number; read
   return queryClassesOf(census)
 }
 
-/** Returns the query classes for tweets counted by the caller, who generates them anyway. */
-export function queryClassesOf(census: Census): QueryClass[] {
-  const queries = compose(census, new Users(census.seed).silentScreenName())
+/**
+ * Returns the query classes for tweets counted by the caller, who generates them anyway.
+ * @param rank of 0, 1, 2 …: each gives other values of about the same frequency to equalities with one value
+ */
+export function queryClassesOf(census: Census, rank = 0): QueryClass[] {
+  const queries = compose(census, new Users(census.seed).silentScreenName(), rank)
   return queryClassNames.map((name) => ({ name, ...queries[name] }))
 }
 
 const user = 'user.screen_name'
 const hashtag = 'entities.hashtags.text'
 
-function compose(census: Census, silentUser: string): Record<QueryClassName, Query> {
+function compose(census: Census, silentUser: string, rank: number): Record<QueryClassName, Query> {
   const { count } = census
   const rareUsers = census.users.nearestOf(5, 13)
   const [commonTag, otherTag] = census.hashtags.nearestOf(count / 300, 2)
-  const city = census.locations.nearest(0.0095 * count)
+  const city = census.locations.nearest(0.0095 * count, rank)
   const { from, to } = census.middle(200)
   const wide = census.middle(2_000)
   return {
-    unique: { title: 'unique equality on a nested path', filter: { [user]: census.users.nearest(1) } },
+    unique: { title: 'unique equality on a nested path', filter: { [user]: census.users.nearest(1, rank) } },
     absent: { title: 'absent value', filter: { [user]: silentUser } },
-    ten: { title: '10 hits', filter: { 'user.id': census.userIds.nearest(10) } },
-    hundred: { title: '100 hits', filter: { [user]: census.users.nearest(100) } },
+    ten: { title: '10 hits', filter: { 'user.id': census.userIds.nearest(10, rank) } },
+    hundred: { title: '100 hits', filter: { [user]: census.users.nearest(100, rank) } },
     'third-of-percent': {
       title: '0.3 % hits',
-      filter: { 'place.country_code': census.countries.nearest(0.0028 * count) }
+      filter: { 'place.country_code': census.countries.nearest(0.0028 * count, rank) }
     },
     'one-percent': { title: '1 % hits', filter: { 'user.location': city } },
     'ten-percent': { title: '10 % hits', filter: { lang: 'es' } },
     half: { title: '50 % hits', filter: { lang: 'en' } },
     'and-three': {
       title: 'three-term AND',
-      filter: { $and: [{ lang: 'en' }, { [hashtag]: census.verifiedTags.nearest(8) }, { 'user.verified': true }] }
+      filter: { $and: [{ lang: 'en' }, { [hashtag]: census.verifiedTags.nearest(8, rank) }, { 'user.verified': true }] }
     },
     'or-three-rare': {
       title: 'OR of three rare',
@@ -101,7 +104,7 @@ function compose(census: Census, silentUser: string): Record<QueryClassName, Que
       filter: { [hashtag]: commonTag, lang: { $ne: 'en' }, 'user.verified': { $ne: true } }
     },
     in: { title: '$in of ten', filter: { [user]: { $in: rareUsers.slice(3) } } },
-    array: { title: 'array containment', filter: { [hashtag]: census.hashtags.nearest(count / 700) } },
+    array: { title: 'array containment', filter: { [hashtag]: census.hashtags.nearest(count / 700, rank) } },
     exists: { title: '$exists', filter: { coordinates: { $exists: true } } },
     'range-count': {
       title: 'range on a skewed number',
@@ -124,7 +127,7 @@ function compose(census: Census, silentUser: string): Record<QueryClassName, Que
     },
     newest: {
       title: 'newest 20 of a user',
-      filter: { [user]: census.users.nearest(150) },
+      filter: { [user]: census.users.nearest(150, rank) },
       sort: { $natural: -1 },
       limit: 20
     },

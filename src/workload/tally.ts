@@ -9,10 +9,11 @@ export class Tally<T extends string | number> {
 
   /**
    * Returns the value whose count is nearest to the given one; of several, the first seen.
+   * @param rank how many are nearer
    * @returns undefined if nothing was counted
    */
-  nearest(count: number): T | undefined {
-    return this.nearestOf(count, 1)[0]
+  nearest(count: number, rank = 0): T | undefined {
+    return this.nearestOf(count, rank + 1).at(-1)
   }
 
   /** Returns the `limit` values whose counts are nearest, nearest first; ties in the order first seen. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { queryClasses } from '../../src/workload/query-classes.ts'
+import { Census } from '../../src/workload/census.ts'
+import { queryClasses, queryClassesOf } from '../../src/workload/query-classes.ts'
 import { generateTweets, type Tweet } from '../../src/workload/tweets.ts'
 import { cpuMilliseconds } from '../support/cpu-time.ts'
 
@@ -116,6 +117,25 @@ test('query parameters occur as often as their class promises', () => {
     tweet.entities.hashtags.some(({ text }) => text === filterOf('array')['entities.hashtags.text'])
   ).length
   assert.ok(tagged > 35 && tagged < 140, `${tagged}`)
+})
+
+test('other ranks give other values of about the same frequency', () => {
+  const count = 50_000
+  const census = new Census({ count, seed })
+  for (const tweet of generateTweets({ count, seed })) census.add(tweet)
+  for (const [name, hits] of [
+    ['unique', 1],
+    ['hundred', 100]
+  ] as const) {
+    const users = Array.from({ length: 4 }, (_, rank) => {
+      return queryClassesOf(census, rank).find((query) => query.name === name)!.filter['user.screen_name'] as string
+    })
+    assert.is(new Set(users).size, users.length)
+    for (const user of users) {
+      const found = census.users.get(user)
+      assert.ok(found > hits * 0.7 && found < hits * 1.4, `${user} wrote ${found} tweets, expected ${hits}`)
+    }
+  }
 })
 
 test('queryClasses() refuses too small a count', () => {
