@@ -1,13 +1,13 @@
 /** What the queries of bench/rebuild.ts cost in several collections, each in processes of its own. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { compiled } from './compiled.ts'
 import type { Cost } from './rebuild-queries.ts'
 import { type Spread, spread } from './statistics.ts'
 
 /** Measurements of each query in each process. */
 const rounds = 60
-const program = fileURLToPath(new URL('rebuild-process.ts', import.meta.url))
+const program = new URL('rebuild-process.ts', import.meta.url)
 
 /** What one query costs. */
 export interface QueryCosts {
@@ -81,7 +81,7 @@ class MeasuringProcess {
   readonly #ended = new AbortController()
 
   constructor(location: string, count: number) {
-    this.#child = fork(program, [location, String(count)], { execArgv: ['--import', 'tsx'] })
+    this.#child = fork(compiled(program), [location, String(count)], { execArgv: [] })
     this.#child.once('exit', () => this.#ended.abort())
   }
 

@@ -1,10 +1,10 @@
 /**
  * Calls into a child process, so that every measured store has its own memory and compiled code.
- * The child runs with the parent's flags, including `--import tsx`.
+ * The child runs with the parent's flags.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { compiled, flagsForCompiled } from './compiled.ts'
 
 type Handlers = Readonly<Record<string, (argument: never) => Promise<unknown>>>
 
@@ -21,9 +21,9 @@ type Reply = { readonly value: unknown } | { readonly error: string }
 
 /** The parent's side. REQUIRES: one call at a time. */
 export function connect<H extends Handlers>(module: URL): Remote<H> {
-  const child = fork(fileURLToPath(module), {
+  const child = fork(compiled(module), {
     serialization: 'advanced',
-    execArgv: [...process.execArgv, '--expose-gc', '--max-old-space-size=8192']
+    execArgv: [...flagsForCompiled(), '--expose-gc', '--max-old-space-size=8192']
   })
   return {
     async call(name, argument) {

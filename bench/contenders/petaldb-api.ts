@@ -4,8 +4,6 @@ import type { Database, OpenOptions } from '../../src/index.ts'
 // The built package, as users have it: in sources run by tsx, every closure is named whenever it is created.
 const built = (file: string): string => new URL(`../../dist/${file}`, import.meta.url).href
 const { open } = (await import(built('index.js'))) as typeof import('../../src/index.ts')
-// The first open() imports the store, for which tsx would take as long again; other stores load with their libraries.
-await import(built('lsm.js'))
 
 export async function openDatabase(location: string, options?: OpenOptions): Promise<Database> {
   return open(location, options)
