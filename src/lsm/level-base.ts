@@ -5,7 +5,7 @@
  * Invariant: every read takes its snapshot before the first `await`.
  */
 import type { AbstractGetOptions, AbstractSnapshot } from 'abstract-level'
-import { clearRange } from './engine/clear-range.ts'
+import { type ClearOptions, clearRange } from './engine/clear-range.ts'
 import type { Engine } from './engine/engine.ts'
 import type { EngineReadView } from './engine/engine-read-view.ts'
 import { isTurnLong, nextTurn } from './engine/event-loop-turn.ts'
@@ -21,7 +21,6 @@ import { type LevelContract, manifest, type ReadOptions } from './level-contract
 import { LsmSnapshot } from './lsm-snapshot.ts'
 import { assertOptions, type LsmOptions, type StoreOptions } from './options.ts'
 import { LsmIterator, type LsmIteratorOptions, LsmKeyIterator, LsmValueIterator } from './read/lsm-iterator.ts'
-import type { ScanOptions } from './read/range-scan.ts'
 import { type CacheOptions, TypedLevel, type WriteOptions } from './typed-level.ts'
 import { checkedHashes, type HashesOption } from './value/hashes-option.ts'
 import { loadExtractor } from './value/load-extractor.ts'
@@ -142,7 +141,7 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
     return this._engine.batch(operations, options.sync === true, this.#takesHashes)
   }
 
-  _clear(options: ScanOptions & ReadOptions): Promise<void> {
+  _clear(options: ClearOptions & ReadOptions): Promise<void> {
     return clearRange(this._engine, options, this._momentOf(options))
   }
 

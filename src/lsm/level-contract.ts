@@ -1,9 +1,9 @@
 /** The manifest that this store declares to abstract-level, and the private methods that abstract-level calls. */
 import type { AbstractSnapshot } from 'abstract-level'
+import type { ClearOptions } from './engine/clear-range.ts'
 import type { WriteOperation } from './engine/write-group.ts'
 import type { StoreOptions } from './options.ts'
 import type { LsmIteratorOptions } from './read/lsm-iterator.ts'
-import type { ScanOptions } from './read/range-scan.ts'
 import type { CacheOptions, WriteOptions } from './typed-level.ts'
 import type { HashesOption } from './value/hashes-option.ts'
 
@@ -24,7 +24,7 @@ export interface LevelContract {
   _put(key: Uint8Array, value: Uint8Array, options: WriteOptions & HashesOption): Promise<void>
   _del(key: Uint8Array, options: WriteOptions): Promise<void>
   _batch(operations: readonly WriteOperation[], options: WriteOptions): Promise<void>
-  _clear(options: ScanOptions & ReadOptions): Promise<void>
+  _clear(options: ClearOptions & ReadOptions): Promise<void>
   _iterator(options: LsmIteratorOptions & ReadOptions): unknown
   _keys(options: LsmIteratorOptions & ReadOptions): unknown
   _values(options: LsmIteratorOptions & ReadOptions): unknown

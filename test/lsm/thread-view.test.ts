@@ -54,8 +54,8 @@ interface Bounds {
 }
 
 function scanOf(view: ThreadView, bounds: Bounds, reusesMemory = false): RangeScan {
-  const { gte, gt, lt, lte, reverse, limit } = bounds
-  const options: ScanOptions = { gte: bytes(gte), gt: bytes(gt), lt: bytes(lt), lte: bytes(lte), reverse, limit }
+  const { gte, gt, lt, lte, reverse } = bounds
+  const options: ScanOptions = { gte: bytes(gte), gt: bytes(gt), lt: bytes(lt), lte: bytes(lte), reverse }
   return new RangeScan(view, options, reusesMemory)
 }
 

@@ -8,13 +8,18 @@ import type { Engine } from './engine.ts'
 import type { Moment } from './snapshots.ts'
 import { unchangedSince } from './unchanged-since.ts'
 
+export interface ClearOptions extends ScanOptions {
+  /** Most keys to delete; −1: all. */
+  readonly limit?: number | undefined
+}
+
 /**
  * Not atomic: if it fails half way, some of the keys are deleted. Entries that become visible meanwhile stay, even on
  * deleted keys.
  * @param at the snapshot whose keys are deleted, even if they were written again since; undefined: as of now
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
-export async function clearRange(engine: Engine, options: ScanOptions, at: Moment | undefined): Promise<void> {
+export async function clearRange(engine: Engine, options: ClearOptions, at: Moment | undefined): Promise<void> {
   const { limit = -1, fillCache = false } = options
   const view = engine.view(at)
   // Only keys are needed, which are copied.

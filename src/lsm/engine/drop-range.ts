@@ -51,7 +51,7 @@ export async function dropRange(engine: Engine, range: Range, start: ClearStart)
     const wanted = unchangedSince(engine, sequence)
     const { view, tables } = rest
     try {
-      const versions = view.cursor({ fillCache: 'none', readahead: true, reusesMemory: false })
+      const versions = view.cursor({ fillCache: 'none', reusesMemory: false })
       await deleteKeys(engine, new StoredKeys(versions, range, sequence), { wanted })
     } finally {
       view.release()

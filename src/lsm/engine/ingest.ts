@@ -82,7 +82,7 @@ export class Ingest {
       for (const [start, end] of ranges) {
         await nextTurn()
         while (view.prepareSlice({ start, end }, false)) await nextTurn()
-        const cursor = view.cursor({ fillCache: 'none', readahead: false, reusesMemory: true }, { start, end })
+        const cursor = view.cursor({ fillCache: 'none', reusesMemory: true }, { start, end })
         if (hasKeyIn(cursor, { start, end })) return false
       }
       return true

@@ -17,7 +17,6 @@ export function pinningCursor(
     const opened = tables.pin(table)
     pinned = table.number
     if (reusesMemory) space = ReadSpace.acquire()
-    // Readahead yields bytes of the reader's own: users must not get the cache's.
     return opened.cursor({ fillCache, readahead: true, space })
   }
   const unpin = (): void => {

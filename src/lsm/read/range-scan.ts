@@ -18,14 +18,9 @@ import { VisibleCursor } from './visible-cursor.ts'
 
 export interface ScanOptions extends RangeOptions {
   readonly reverse?: boolean | undefined
-  /** Maximum number of entries that will be requested; −1: no limit. */
-  readonly limit?: number | undefined
   /** Add blocks that are read to the block cache: all of them or none; by default those that were sought. */
   readonly fillCache?: boolean | undefined
 }
-
-/** Scans of fewer entries do not read ahead. */
-const shortScan = 16
 
 /** Placeholder for the cursor until the first read. */
 const unopened = new VisibleCursor(new MergingCursor([]), { sequence: 0, epoch: undefined, gaps: undefined })
@@ -56,13 +51,12 @@ export class RangeScan {
    * @param reusesMemory entries are invalid after the next step and close(); ignored in reverse
    */
   constructor(view: ReadView, options: ScanOptions, reusesMemory = false) {
-    const { reverse = false, limit = -1, fillCache } = options
+    const { reverse = false, fillCache } = options
     this.#view = view
     this.#range = rangeOf(options)
     this.#isReverse = reverse
     this.#cursorOptions = {
       fillCache: fillCache === undefined ? 'sought' : fillCache ? 'all' : 'none',
-      readahead: limit < 0 || limit > shortScan,
       // In reverse, the newest version of a key comes last: the remembered one may be in another block.
       reusesMemory: reusesMemory && !reverse
     }

@@ -8,8 +8,6 @@ import type { Range } from './range.ts'
 
 export interface CursorOptions {
   readonly fillCache: CacheFill
-  /** Read several blocks at once: for scans. */
-  readonly readahead: boolean
   /** For forward scans that keep nothing: an entry's bytes are invalid once the cursor moves on. */
   readonly reusesMemory: boolean
 }
