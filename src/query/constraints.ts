@@ -59,10 +59,46 @@ function collect(filter: Filter, list: Constraint[]): boolean {
     for (const child of filter.children) isWhole = collect(child, list) && isWhole
     return isWhole
   }
+  if (filter.kind === 'or') {
+    const shared = sharedBy(filter.children.map(constraintsOf))
+    for (const constraint of shared.list) list.push(constraint)
+    return shared.isWhole
+  }
   const constraint = filter.kind === 'leaf' ? constraintOf(filter.leaf) : undefined
   if (constraint === undefined) return false
   list.push(constraint)
   return true
+}
+
+/**
+ * Returns what follows from an OR: on a path that every branch constrains, some value is in an interval of one of them. `{ at: { $lt: 5 } }` OR
+ * `{ at: 5, _id: { $lt: 7 } }`, which pages through an order, gives at ≤ 5. Of branches with several conditions on the path, the first
+ * ones are put together, the second ones, and so on, so that ranges with two ends give a range with two ends.
+ */
+function sharedBy(branches: readonly Constraints[]): Constraints {
+  const [first] = branches
+  const list: Constraint[] = []
+  for (const path of new Set(first?.list.map((constraint) => constraint.path))) {
+    const onPath = branches.map((branch) => branch.list.filter((constraint) => constraint.path === path))
+    if (onPath.some((constraints) => constraints.length === 0)) continue
+    const conditions = onPath.map((constraints) => constraints.flatMap(({ conjuncts }) => conjuncts).sort(lowEndsFirst))
+    const isExact = onPath.every((constraints) => constraints.every((constraint) => constraint.isExact))
+    const most = conditions.reduce((most, { length }) => Math.max(most, length), 0)
+    for (let i = 0; i < most; i++) {
+      const intervals = conditions.flatMap((alternatives) => alternatives[Math.min(i, alternatives.length - 1)] ?? [])
+      list.push({ path, conjuncts: [intervals], isExact })
+    }
+  }
+  const isWhole = list.length === 1 && branches.every((branch) => branch.isWhole && branch.list.length === 1)
+  return { list, isWhole }
+}
+
+function lowEndsFirst(a: readonly ValueInterval[], b: readonly ValueInterval[]): number {
+  return Number(hasHighEnd(a)) - Number(hasHighEnd(b))
+}
+
+function hasHighEnd(intervals: readonly ValueInterval[]): boolean {
+  return intervals.some((interval) => interval.kind === 'range' && interval.high !== undefined)
 }
 
 function constraintOf(condition: Condition): Constraint | undefined {

@@ -66,6 +66,11 @@ function question(values: readonly unknown[]): Document {
   }
   const filter: Document = {}
   for (let i = 0; i <= below(3); i++) filter[paths[below(paths.length)]!] = condition()
+  if (below(4) === 0) {
+    const path = paths[below(paths.length)]!
+    const branch = (): Document => ({ [path]: condition(), ...(below(3) === 0 ? filter : {}) })
+    return { $or: Array.from({ length: 2 + below(2) }, branch) }
+  }
   return below(4) === 0 ? { $and: [filter, { [paths[below(paths.length)]!]: { $ne: value() } }] } : filter
 }
 

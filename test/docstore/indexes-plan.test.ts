@@ -17,6 +17,7 @@ await db.insertMany(
 )
 await db.createIndex({ user: 1, at: -1 })
 await db.createIndex({ at: 1 })
+await db.createIndex({ at: 1, _id: 1 })
 await db.createIndex({ code: 1 }, { unique: true })
 await db.createIndex({ list: 1 })
 
@@ -74,6 +75,41 @@ test('a range over most documents does not use a declared index, nor does an ord
   assert.ok(rare.executionStats.totalDocsExamined < count / 2, `${rare.executionStats.totalDocsExamined}`)
 })
 
+test('a page that begins after a given document is reached by the range that its $or implies', async () => {
+  for (const [direction, sort] of [
+    ['$lt', { at: -1, _id: -1 }],
+    ['$gt', { at: 1, _id: 1 }]
+  ] as const) {
+    for (const at of [3, 2999, 5990]) {
+      const after = { $or: [{ at: { [direction]: at } }, { at, _id: { [direction]: 3000 } }] }
+      const explanation = await db.find(after, { sort, limit: 5, hint: 'at_1__id_1' }).explain()
+      assert.ok(explanation.executionStats.totalKeysExamined <= 40, `${explanation.executionStats.totalKeysExamined}`)
+      const expected = await db.find(after, { sort, limit: 5, hint: 'scan' }).toArray()
+      assert.equal(await db.find(after, { sort, limit: 5 }).toArray(), expected)
+      assert.equal(
+        await db.find({ ...after, user: { $lt: 250 } }, { sort, limit: 2 }).toArray(),
+        expected.filter(({ user }) => Number(user) < 250).slice(0, 2)
+      )
+    }
+  }
+})
+
+test('branches of $or on one path read the entries between and nothing else', async () => {
+  for (const [filter, keys] of [
+    [{ $or: [{ at: { $gte: 10, $lt: 20 } }, { at: { $lt: 15, $gte: 5 } }, { at: 17 }] }, 15],
+    [{ $or: [{ at: 100 }, { at: { $in: [101, 103] } }, { at: 101 }] }, 3],
+    [{ $or: [{ at: { $lt: 5 } }, { at: { $gt: 5990 } }] }, 14],
+    [{ $or: [{ at: { $lt: 5 } }, { at: 5 }], user: { $exists: true } }, 6],
+    [{ $or: [{ at: 7, user: { $exists: true } }, { at: { $gt: 5997 } }] }, 3]
+  ] as const) {
+    const { executionStats } = await db.find(filter, { hint: 'at_1' }).explain()
+    assert.is(executionStats.totalKeysExamined, keys, JSON.stringify(filter))
+    const expected = await db.find(filter, { hint: 'scan' }).toArray()
+    assert.equal(await db.find(filter).toArray(), expected)
+    assert.is(await db.countDocuments(filter), expected.length)
+  }
+})
+
 test('documents sort by elements that the filter excludes', async () => {
   const options = { sort: { list: 1 }, limit: 3 } as const
   const filter = { list: { $gte: 18 } }
@@ -122,6 +158,7 @@ test('stats() lists every declared index', async () => {
     [
       ['user_1_at_-1', false],
       ['at_1', false],
+      ['at_1__id_1', false],
       ['code_1', false],
       ['list_1', true]
     ]

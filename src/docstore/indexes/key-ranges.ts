@@ -125,8 +125,24 @@ function encodeIntervals(intervals: readonly ValueInterval[]): readonly Interval
   const encoded = intervals
     .flatMap((interval) => encodeInterval(interval) ?? [])
     .sort((a, b) => compareBytes(a.from, b.from))
-  // A list may contain equal values more than once.
-  return encoded.filter((interval, i) => i === 0 || compareBytes(interval.from, encoded[i - 1]!.from) !== 0)
+  const disjoint: Interval[] = []
+  for (const interval of encoded) {
+    const last = disjoint.at(-1)
+    const joined = last && join(last, interval)
+    if (joined === undefined) disjoint.push(interval)
+    else disjoint[disjoint.length - 1] = joined
+  }
+  return disjoint
+}
+
+/** Returns the union of two intervals that overlap, or meet and are not both values; undefined if they do neither. REQUIRES: a.from ≤ b.from */
+function join(a: Interval, b: Interval): Interval | undefined {
+  const meeting = compareEnds(b.from, a.to)
+  const areValues = a.point !== undefined && b.point !== undefined
+  if (meeting > 0 || (meeting === 0 && areValues)) return undefined
+  // Values whose intervals overlap are equal: a list may contain one more than once.
+  if (areValues) return a
+  return { from: a.from, to: compareEnds(a.to, b.to) >= 0 ? a.to : b.to, point: undefined }
 }
 
 /** Returns undefined for a value that no entry can have. */
