@@ -29,7 +29,7 @@ import type { IndexStore } from './index-store.ts'
 const trialEntries = 1000
 /** Maximum number of ordinals gathered: 8 MiB. */
 const maxGathered = 1 << 20
-/** Limit on `_id` entries walked when few documents match. */
+/** Limit on entries walked when few documents match. */
 const walkBudget = { least: 1000, perWanted: 64, share: 1 / 64 }
 
 export interface IndexRead {
@@ -49,9 +49,12 @@ export function* matchesByIndex(execution: Execution, read: IndexRead, find: Com
     const isLong = !isForced && !walk.isExact && isFar(skipped, execution.view.index.segmentCount)
     if (isLong && (yield* matchesByColumns(execution, { sort, wanted, skipped }))) return
     if (isForced || (yield* isWorthWalking(execution, read, walk, wanted))) {
-      const maxEntries = isForced ? Number.POSITIVE_INFINITY : maxWalked(walk, read.documents, wanted)
+      const maxEntries = isForced || walk.isCovered ? Number.POSITIVE_INFINITY : maxWalked(read.documents, wanted)
       const given = yield* walkMatches({ ...execution, maxMatches: wanted }, read.store, walk, maxEntries)
-      if (given !== undefined) yield* skipMatches(matchesWithoutWalk({ ...execution, unwanted: 0 }, read, find), given)
+      if (given !== undefined) {
+        const all = matchesWithoutWalk({ ...execution, unwanted: 0 }, read, { ...find, skip: 0, limit: wanted })
+        yield* matchesBut(given, all)
+      }
       return
     }
   }
@@ -138,31 +141,29 @@ function maxSparedFetches({ candidates, certain }: Survey): number {
 }
 
 /**
- * Returns after how many entries a walk of the `_id` table is abandoned because far fewer documents match than could:
- * documents in `_id` order are read one by one, at ten times the cost of a full scan. Other walks are never abandoned:
- * among documents with equal sort keys, there is no way to tell which have already been returned.
+ * Returns after how many entries a walk is abandoned because the matches are not spread over the order as the estimate assumes: documents in the
+ * order of an index are read one by one, at ten times the cost of a full scan. It is at least twice the estimate of any walk that is worth it.
  */
-function maxWalked({ index, isCovered }: IndexAccess, documents: number, wanted: number): number {
-  if (isCovered || !(index instanceof IdIndex) || !Number.isFinite(wanted)) return Number.POSITIVE_INFINITY
+function maxWalked(documents: number, wanted: number): number {
+  if (!Number.isFinite(wanted)) return Number.POSITIVE_INFINITY
   const { least, perWanted, share } = walkBudget
   return least + perWanted * wanted + share * documents
 }
 
 /**
- * @returns undefined if all wanted matches were returned; if that takes more than `maxEntries` entries, how many were
- *   returned
+ * @returns undefined if all wanted matches were returned; if that takes more than `maxEntries` entries, the ordinals of those that were
  */
 function* walkMatches(
   execution: Execution,
   store: IndexStore,
   access: IndexAccess,
   maxEntries: number
-): Generator<Match[] | Promise<unknown>, number | undefined, unknown> {
+): Generator<Match[] | Promise<unknown>, ReadonlySet<number> | undefined, unknown> {
   const { filter, meter, maxMatches, unwanted } = execution
   meter.access = access
   const { keysExamined, candidates } = meter
   const confirmer = new Confirmer(filter, meter, maxMatches)
-  let isGivenUp = false
+  const given = new Set<number>()
   const runs = readOrdinals(store, execution.view, access, meter, access.isExact ? maxMatches : undefined)
   try {
     for (let step = runs.next(); !step.done; ) {
@@ -173,12 +174,15 @@ function* walkMatches(
       meter.candidates += step.value.length
       const passed = access.isExact ? Math.min(step.value.length, Math.max(0, unwanted - confirmer.found)) : 0
       confirmer.skipCertain(passed)
-      yield* confirmByKey(execution, confirmer, skipFirst(candidatesOf(step.value, access.isExact), passed))
+      const matches = confirmByKey(execution, confirmer, skipFirst(candidatesOf(step.value, access.isExact), passed))
+      yield* Number.isFinite(maxEntries) ? noting(matches, given) : matches
       yield* pauseIfDue(execution)
       if (confirmer.isDone) break
       if (meter.keysExamined - keysExamined > maxEntries) {
-        isGivenUp = true
-        break
+        if (confirmer.hasMatches) yield noted(confirmer.take(), given)
+        // The fallback counts its own candidates.
+        Object.assign(meter, { access: undefined, candidates })
+        return given
       }
       step = runs.next()
     }
@@ -186,23 +190,33 @@ function* walkMatches(
     runs.return()
   }
   if (confirmer.hasMatches) yield confirmer.take()
-  if (!isGivenUp) return undefined
-  // The fallback counts its own candidates.
-  Object.assign(meter, { access: undefined, candidates })
-  return maxMatches - confirmer.remaining
+  return undefined
 }
 
-/** Skips the first `count` matches. */
-function* skipMatches(matches: Steps<Match[]>, count: number): Steps<Match[]> {
-  let left = count
+function* noting(matches: Steps<Match[]>, given: Set<number>): Steps<Match[]> {
+  try {
+    for (let step = matches.next(); !step.done; ) {
+      step = matches.next(yield step.value instanceof Promise ? step.value : noted(step.value, given))
+    }
+  } finally {
+    matches.return()
+  }
+}
+
+function noted(slice: Match[], given: Set<number>): Match[] {
+  for (const { ordinal } of slice) given.add(ordinal)
+  return slice
+}
+
+/** Leaves out the given ones, which come first in the order, or are equal to the last of those that do. */
+function* matchesBut(given: ReadonlySet<number>, matches: Steps<Match[]>): Steps<Match[]> {
   try {
     for (let step = matches.next(); !step.done; ) {
       if (step.value instanceof Promise) {
         step = matches.next(yield step.value)
         continue
       }
-      const slice = step.value.slice(left)
-      left -= step.value.length - slice.length
+      const slice = step.value.filter(({ ordinal }) => !given.has(ordinal))
       if (slice.length > 0) yield slice
       step = matches.next()
     }

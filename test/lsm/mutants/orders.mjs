@@ -81,9 +81,14 @@ export const orders = [
     ...tests
   ),
   mutant(
-    'behind an abandoned walk matches are passed over twice',
-    edit('docstore/indexes/read-by-index', '{ ...execution, unwanted: 0 }', 'execution'),
-    'docstore/sort-by-id'
+    'what an abandoned walk has given is given again',
+    edit('docstore/indexes/read-by-index', 'step.value.filter(({ ordinal }) => !given.has(ordinal))', 'step.value'),
+    'docstore/indexes-walk'
+  ),
+  mutant(
+    'a walk that meets too few matches goes on',
+    edit('docstore/indexes/read-by-index', 'return least + perWanted * wanted + share * documents', 'return documents'),
+    'docstore/indexes-walk'
   ),
   mutant(
     'entries of an index that may not match are passed over like matches',
