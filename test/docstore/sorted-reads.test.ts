@@ -57,6 +57,25 @@ function makeDocument(_id: number, odd: number, kinds: readonly (() => unknown)[
   }
 }
 
+const operators = ['$lt', '$lte', '$gt', '$gte', '$eq'] as const
+
+/** An end of a range on any of the paths. */
+function end(): unknown {
+  return oneOf([
+    () => below(2000) - 1000,
+    () => below(100),
+    () => new Date(1_700_000_000_000 + below(2_000_000)),
+    () => new Date(1_700_000_000_000 + below(2000) * 60_000).toISOString(),
+    () => oneOf(oddities)() ?? null,
+    () => oneOf(words)
+  ])()
+}
+
+/** What comes behind the last document of a page, in a sort by the path and the `_id`. */
+function nextPage(path: string, operator: '$lt' | '$gt', last: unknown): Record<string, unknown> {
+  return { $or: [{ [path]: { [operator]: last } }, { [path]: last, _id: { [operator]: below(2000) } }] }
+}
+
 const paths = ['n', 'at', 'iso', 'few', 'rare', 'deep.n', '_id', 'word', 'nowhere', 'deep.0.n']
 const filters: readonly (() => Record<string, unknown>)[] = [
   () => ({}),
@@ -67,6 +86,11 @@ const filters: readonly (() => Record<string, unknown>)[] = [
   () => ({ word: { $regex: 'a' } }),
   () => ({ $where: ({ _id }: { _id: number }) => _id % 7 !== 0 }),
   () => ({ $or: [{ few: 1 }, { n: { $lt: 0 } }] }),
+  () => ({ [oneOf(paths)]: { [oneOf(operators)]: end() } }),
+  () => ({ [oneOf(paths)]: { $gte: end(), $lt: end() } }),
+  () => ({ n: { $in: [end(), end(), end()] } }),
+  () => ({ n: { $elemMatch: { $gt: below(500), $lt: below(1000) } } }),
+  () => nextPage(oneOf(paths), oneOf(['$lt', '$gt']), end()),
   () => ({ few: null })
 ]
 
@@ -169,6 +193,53 @@ test('the first documents of a sort are found by reading few, also with more sor
     const { executionStats, index } = await db.find({}, { sort, limit: 10 }).explain()
     assert.ok(executionStats.totalDocsExamined <= most, `${JSON.stringify(sort)}: ${executionStats.totalDocsExamined}`)
     assert.ok(index.segments.pruned < index.segments.total)
+  }
+  await db.close()
+})
+
+test('a page that begins at a value reads little more than its own documents', async () => {
+  const db = await open(scratchPath(), { index: { segmentBits: 4096, rangeCodes: 'all' } })
+  const count = 12_000
+  await db.insertMany(
+    Array.from({ length: count }, (_, i) => {
+      const score = (i * 7919) % count
+      const at = new Date(1e12 + 1000 * score)
+      return {
+        _id: i,
+        score,
+        at,
+        name: `name ${String(score).padStart(6, '0')}`,
+        half: i % 2
+      }
+    })
+  )
+  await db.index.rebuild()
+  for (const path of ['score', 'at', 'name']) {
+    for (const direction of [1, -1] as const) {
+      for (const place of [100, 4000, 6000, 11_800]) {
+        const { [path]: value, _id } = (await db.findOne({ score: place })) as unknown as Record<string, never>
+        const after = direction === 1 ? '$gt' : '$lt'
+        const page = { $or: [{ [path]: { [after]: value } }, { [path]: value, _id: { [after]: _id } }] }
+        for (const filter of [
+          { [path]: { [after]: value } },
+          { [path]: { [`${after}e`]: value } },
+          page,
+          { half: 1, ...page },
+          { $and: [{ [path]: { $exists: true } }, page] },
+          { score: { $gte: place - 500, $lt: place + 500 } }
+        ]) {
+          const options = { sort: { [path]: direction, _id: direction }, limit: 10 } as const
+          const shown = `${JSON.stringify(filter)} ${JSON.stringify(options)}`
+          assert.equal(
+            await db.find(filter, options).toArray(),
+            await db.find(filter, { ...options, hint: 'scan' }).toArray(),
+            shown
+          )
+          const { executionStats } = await db.find(filter, options).explain()
+          assert.ok(executionStats.totalDocsExamined <= 400, `${shown}: ${executionStats.totalDocsExamined}`)
+        }
+      }
+    }
   }
   await db.close()
 })

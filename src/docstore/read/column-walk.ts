@@ -16,6 +16,7 @@ import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ColumnOrder } from '../../sharded-bloom/ranges/column-order.ts'
 import type { Candidates } from './candidates.ts'
 import type { Match } from './confirmer.ts'
+import { enterOrder } from './enter-order.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import { type OrderedSegment, type OrderSurvey, surveyOrder } from './order-survey.ts'
 import { passOver } from './pass-over.ts'
@@ -70,7 +71,9 @@ export function* firstByColumns(
   const rest = yield* passOver(execution, sort, surveyed, unwanted)
   const passed = rest?.passed ?? 0
   const isWorthIt = rest !== undefined || surveyed.candidates > 2 * wanted + minCandidates
-  const walk = new ColumnWalk(execution, sort, wanted - passed, rest?.survey ?? surveyed)
+  const survey =
+    rest?.survey ?? (isWorthIt ? yield* enterOrder(execution, surveyed, sort.keys[0]!.direction) : surveyed)
+  const walk = new ColumnWalk(execution, sort, wanted - passed, survey)
   const matches = isWorthIt ? yield* walk.run() : undefined
   if (matches === undefined) {
     // The fallback does its own counting.
@@ -168,9 +171,9 @@ class ColumnWalk {
 
   /** @returns false if the first `limit` documents read do not contain enough matches */
   *#readSegment(segment: OrderedSegment, limit: number): Waiting<boolean> {
-    const { column, candidates, passed } = segment
+    const { column, candidates, passed, ahead } = segment
     if (column !== undefined && (yield* this.#readTies(segment, column))) return true
-    const perMatch = ((column?.count ?? 0) - passed) / candidates
+    const perMatch = ahead / candidates
     let documents = Math.max(1, perMatch * this.#wanted * firstRange)
     let read: End | undefined
     for (; ; documents *= nextRange) {

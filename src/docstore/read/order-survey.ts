@@ -14,6 +14,8 @@ export interface OrderedSegment {
   readonly column: ColumnOrder | undefined
   /** About how many of the column's documents come before the start. */
   readonly passed: number
+  /** About how many of them come after it, and before the other end of the filter's range. */
+  readonly ahead: number
 }
 
 /** A value at which an order is entered. */
@@ -42,7 +44,7 @@ export function* surveyOrder(
   fewCandidates: number
 ): Generator<Promise<unknown>, OrderSurvey | undefined, unknown> {
   const { index } = execution.view
-  const found: Omit<OrderedSegment, 'column' | 'passed'>[] = []
+  const found: Omit<OrderedSegment, 'column' | 'passed' | 'ahead'>[] = []
   let candidates = 0
   for (let i = 0; i < index.segmentCount; i++) {
     // Skipped segments need not be prepared either.
@@ -64,7 +66,7 @@ export function* surveyOrder(
   if (type === undefined) return undefined
   const segments = found.map((segment): OrderedSegment => {
     const column = columns.get(segment.number)?.find((order) => order.type === type)
-    return { ...segment, column, passed: 0 }
+    return { ...segment, column, passed: 0, ahead: column?.count ?? 0 }
   })
   return { filter, type, bounds, segments, candidates, start: undefined }
 }

@@ -137,7 +137,7 @@ function* surveyRest(execution: Execution, rest: OrderSurvey, before: PairExpres
     const { upperCount } = yield* evaluateOn(execution, segment.number, rest.filter, 0)
     if (upperCount === 0) continue
     const passed = (yield* evaluateOn(execution, segment.number, before, 0)).upperCount
-    segments.push({ ...segment, candidates: upperCount, passed })
+    segments.push({ ...segment, candidates: upperCount, passed, ahead: (segment.column?.count ?? 0) - passed })
     candidates += upperCount
   }
   return { ...rest, segments, candidates }

@@ -63,6 +63,20 @@ export const orders = [
     ...tests
   ),
   mutant(
+    'an order is entered at its beginning, whatever range the filter has on it',
+    edit(
+      'docstore/read/enter-order',
+      'if (start === undefined) return surveyed',
+      'if (start !== undefined) return surveyed'
+    ),
+    ...tests
+  ),
+  mutant(
+    'an order is entered at the outermost of the values that an $or allows, from the other side',
+    edit('docstore/read/enter-order', 'compare(a, b) <= 0 ? a : b', 'compare(a, b) > 0 ? a : b'),
+    ...tests
+  ),
+  mutant(
     'nulls do not count among what comes before a page',
     edit(
       'docstore/read/pass-over',
