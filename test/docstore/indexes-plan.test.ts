@@ -12,6 +12,8 @@ await db.insertMany(
     user: i % 300,
     at: (i * 7919) % count,
     code: `c${i}`,
+    weight: (i * 31) % count,
+    label: `l${(i * 17) % count}`,
     list: [i % 10, 20 - (i % 10)]
   }))
 )
@@ -107,6 +109,25 @@ test('branches of $or on one path read the entries between and nothing else', as
     const expected = await db.find(filter, { hint: 'scan' }).toArray()
     assert.equal(await db.find(filter).toArray(), expected)
     assert.is(await db.countDocuments(filter), expected.length)
+  }
+})
+
+test('the first documents of another order come from its columns, not from all entries of the filter', async () => {
+  const filter = { code: { $gte: 'c4' } }
+  for (const options of [
+    { sort: { weight: 1 }, limit: 5 },
+    { sort: { weight: -1 }, skip: 20, limit: 5 }
+  ] as const) {
+    const { executionStats } = await db.find(filter, options).explain()
+    assert.ok(executionStats.totalDocsExamined < 500, `${executionStats.totalDocsExamined}`)
+    const expected = await db.find(filter, { ...options, hint: 'scan' }).toArray()
+    assert.equal(await db.find(filter, options).toArray(), expected)
+  }
+  // All matches, or an order without columns, take the entries.
+  for (const options of [{ sort: { weight: 1 } }, { sort: { label: 1 }, limit: 5 }, {}] as const) {
+    const explanation = await db.find(filter, options).explain()
+    assert.is(stagesOf(explanation).at(-1)?.indexName, 'code_1', JSON.stringify(options))
+    assert.is(explanation.executionStats.totalDocsExamined, 2666)
   }
 })
 

@@ -1,10 +1,6 @@
 /**
  * Runs a find by a declared index, or without one if that turns out to be cheaper.
  *
- * An entry costs about a microsecond, a document five. Entries are gathered as long as their number stays below half of
- * the documents that the index over pairs would have to fetch and test. That number is known only after querying that
- * index, which costs less than a few hundred entries.
- *
  * Invariants:
  * 1. Matches come in sort order or, without a sort, in ordinal order, as they do without the index. Documents with
  *    equal sort keys may come in any order.
@@ -19,16 +15,12 @@ import { countMatches, findMatches } from '../read/executor.ts'
 import type { CompiledFind } from '../read/find.ts'
 import { isFar } from '../read/pass-over.ts'
 import { inSortOrder, matchesByColumns, sortedMatches } from '../read/sorted.ts'
-import { forEachStep, type Steps, wait } from '../read/steps.ts'
+import { forEachStep, type Steps } from '../read/steps.ts'
 import type { IndexAccess, IndexChoice } from './choose-access.ts'
 import { readOrdinals } from './entry-reader.ts'
-import { IdIndex } from './id-index.ts'
+import { Gathering, gather, survey } from './gathering.ts'
 import type { IndexStore } from './index-store.ts'
 
-/** Entries gathered before alternatives are examined. */
-const trialEntries = 1000
-/** Maximum number of ordinals gathered: 8 MiB. */
-const maxGathered = 1 << 20
 /** Limit on entries walked when few documents match. */
 const walkBudget = { least: 1000, perWanted: 64, share: 1 / 64 }
 
@@ -63,22 +55,31 @@ export function* matchesByIndex(execution: Execution, read: IndexRead, find: Com
 
 /** Like matchesByIndex(), but without walking an index in sort order. */
 function* matchesWithoutWalk(execution: Execution, read: IndexRead, find: CompiledFind): Steps<Match[]> {
-  const { lookup } = read.choice
-  const wanted = find.skip + find.limit
+  const { lookup, isForced } = read.choice
   const { sort } = find
+  const page = { sort, wanted: find.skip + find.limit, skipped: find.skip }
   const isSorted = sort.keys.length > 0
-  const ordinals = yield* gather(execution, read)
+  const gathering = lookup && new Gathering(execution, read, lookup)
+  let ordinals: number[] | undefined
+  try {
+    ordinals = gathering && (yield* gathering.few())
+    // Columns know where the first matches are, whatever the number of all.
+    if (ordinals === undefined && isSorted && !isForced && (yield* matchesByColumns(execution, page))) return
+    ordinals ??= gathering && (yield* gathering.all())
+  } finally {
+    gathering?.close()
+  }
   if (ordinals !== undefined && lookup !== undefined) {
     const matches = gatheredMatches(execution, lookup, ordinals)
-    yield* isSorted ? inSortOrder(matches, sort, wanted, execution) : matches
-  } else if (isSorted) yield* sortedMatches(execution, { sort, wanted, skipped: find.skip }, true)
+    yield* isSorted ? inSortOrder(matches, sort, page.wanted, execution) : matches
+  } else if (isSorted) yield* sortedMatches(execution, page, false)
   else yield* findMatches(execution)
 }
 
 /** Yields the number of matches, once. */
 export function* countByIndex(execution: Execution, read: IndexRead): Steps<number> {
-  const ordinals = yield* gather(execution, read)
   const access = read.choice.lookup
+  const ordinals = access && (yield* gather(execution, read, access))
   if (ordinals === undefined || access === undefined) {
     yield* countMatches(execution)
     return
@@ -111,33 +112,6 @@ function* isWorthWalking(
   const { candidates } = yield* survey(execution)
   if (candidates === 0) return false
   return Math.min(documents, (wanted * documents) / candidates) <= candidates
-}
-
-/** Documents that the execution's own plan would fetch, and how many of them certainly match. */
-interface Survey {
-  readonly candidates: number
-  readonly certain: number
-}
-
-function* survey(execution: Execution): Generator<Promise<unknown>, Survey, unknown> {
-  const { view, plan } = execution
-  if (plan.kind === 'ids') return { candidates: plan.ids.length, certain: 0 }
-  let [candidates, certain] = [0, 0]
-  for (let i = 0; i < view.index.segmentCount; i++) {
-    const { upperCount, lowerCount } = yield* wait(view.index.evaluate(i, plan.bounds, 0))
-    candidates += upperCount
-    certain += lowerCount
-    yield* pauseIfDue(execution)
-  }
-  return { candidates, certain }
-}
-
-/**
- * Maximum number of documents that need not be fetched once the entries are known; certain matches are fetched in any
- * case.
- */
-function maxSparedFetches({ candidates, certain }: Survey): number {
-  return candidates - certain
 }
 
 /**
@@ -223,44 +197,6 @@ function* matchesBut(given: ReadonlySet<number>, matches: Steps<Match[]>): Steps
   } finally {
     matches.return()
   }
-}
-
-/** Returns the ordinals in the ranges, ascending; undefined if another way is cheaper. */
-function* gather(
-  execution: Execution,
-  { store, choice }: IndexRead
-): Generator<Promise<unknown>, number[] | undefined, unknown> {
-  const { lookup, isForced } = choice
-  if (lookup === undefined) return undefined
-  const { meter } = execution
-  const gathered: number[] = []
-  // The index over pairs is as good if it has a column of the `_id`s.
-  if (lookup.index instanceof IdIndex && !isForced && maxSparedFetches(yield* survey(execution)) <= trialEntries) {
-    return undefined
-  }
-  let budget = isForced ? Number.POSITIVE_INFINITY : trialEntries
-  const runs = readOrdinals(store, execution.view, lookup, meter)
-  try {
-    for (let step = runs.next(); !step.done; ) {
-      if (step.value instanceof Promise) {
-        step = runs.next(yield step.value)
-        continue
-      }
-      for (const ordinal of step.value) gathered.push(ordinal)
-      yield* pauseIfDue(execution)
-      if (meter.keysExamined >= budget) {
-        if (budget > trialEntries) return undefined
-        // The first matches are available sooner if the entries need not be gathered first.
-        if (Number.isFinite(execution.maxMatches)) return undefined
-        budget = Math.min(maxGathered, maxSparedFetches(yield* survey(execution)) / 2)
-        if (meter.keysExamined >= budget) return undefined
-      }
-      step = runs.next()
-    }
-  } finally {
-    runs.return()
-  }
-  return gathered.sort((a, b) => a - b)
 }
 
 function* gatheredMatches(execution: Execution, access: IndexAccess, ordinals: readonly number[]): Steps<Match[]> {
