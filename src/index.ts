@@ -63,7 +63,7 @@ export type {
 } from './docstore/results.ts'
 export type { DistinctValue, IdOf, MayHaveId, WithId, WithoutId } from './docstore/types/documents.ts'
 export type { FieldOf } from './docstore/types/fields.ts'
-export type { Condition, Filter, FilterArgument } from './docstore/types/filter.ts'
+export type { Condition, Filter, FilterArgument, IdArgument } from './docstore/types/filter.ts'
 export type { UpdateSpec } from './docstore/types/update.ts'
 export type {
   ChangeEvent,

@@ -28,7 +28,7 @@ import { summarisePaths } from './read/paths.ts'
 import type { Readable } from './read/sliced-cursor.ts'
 import type { DistinctValue, WithId } from './types/documents.ts'
 import type { FieldOf } from './types/fields.ts'
-import type { Filter, FilterArgument } from './types/filter.ts'
+import type { Filter, FilterArgument, IdArgument } from './types/filter.ts'
 import type { ChangeEvent } from './watch/change-event.ts'
 import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
 import type { ChangeStreamOptions } from './watch/watch-options.ts'
@@ -80,13 +80,13 @@ export abstract class ReadableCollection<out T extends object = Document> {
   }
 
   /** Returns the document with this `_id`, or undefined if there is none. */
-  async get(id: unknown): Promise<WithId<T> | undefined> {
+  async get(id: IdArgument<T>): Promise<WithId<T> | undefined> {
     if (id === undefined) throw new PetalError('BadValue', 'get takes an _id, got undefined')
     return (await this.getMany([id]))[0]
   }
 
   /** Returns documents by `_id`, in the order of the ids, with undefined for those that do not exist. */
-  async getMany(ids: readonly unknown[]): Promise<(WithId<T> | undefined)[]> {
+  async getMany(ids: readonly IdArgument<T>[]): Promise<(WithId<T> | undefined)[]> {
     if (!Array.isArray(ids))
       throw new PetalError('BadValue', `getMany takes an array of _ids, got ${describeType(ids)}`)
     const missing = ids.indexOf(undefined)

@@ -10,7 +10,9 @@ import {
   type Document,
   type Filter,
   type FilterArgument,
+  type IdArgument,
   type IdOf,
+  ObjectId,
   open,
   type WithId
 } from '../../src/index.ts'
@@ -58,6 +60,42 @@ test('a function for documents of many types can use the fields that they share'
   await using db = await open<User>('requests', { store: 'memory' })
   await db.insertOne(user)
   assert.equal(await rename(db, { age: 40 }, 'Bob'), [null, 'Bob', ['Bob']])
+})
+
+/** Of documents whose `_id`s are declared, or that are looked up by what another call returned. */
+class Repository<T extends { _id: ObjectId; name: string }> {
+  readonly #collection: Collection<T>
+
+  constructor(collection: Collection<T>) {
+    this.#collection = collection
+  }
+
+  async namesOf(ids: readonly ObjectId[], last: IdArgument<T>): Promise<unknown[]> {
+    const found = [...(await this.#collection.getMany(ids)), await this.#collection.get(last)]
+    return found.map((document) => document?.name)
+  }
+}
+
+test('get() takes _ids of the declared type: the digits of an ObjectId find nothing, and are refused', async () => {
+  await using db = await open<{ _id: ObjectId; name: string }>('requests', { store: 'memory' })
+  const _id = new ObjectId()
+  const { insertedId } = await db.insertOne({ _id, name: 'Ann' })
+  assert.is((await db.get(insertedId))?.name, 'Ann')
+  assert.equal(await new Repository(db).namesOf([_id], _id), ['Ann', 'Ann'])
+  // @ts-expect-error: not an ObjectId
+  assert.is(await db.get(_id.toHexString()), undefined)
+  // @ts-expect-error: not a list of ObjectIds
+  assert.equal(await db.getMany([_id.toHexString()]), [undefined])
+  const users: Collection<User> = db.collection<User>('users')
+  await users.insertOne(user)
+  // Numbers of all types are equal.
+  assert.equal(await users.getMany([1, 1n]), [user, user])
+  // @ts-expect-error: not a number
+  assert.is(await users.get('1'), undefined)
+  const any: Collection = db.collection('users')
+  assert.equal(await any.get(1), user)
+  const unnamed = db.collection<{ name: string }>('users')
+  assert.is((await unnamed.get(1))?.name, 'Ann')
 })
 
 interface Query {

@@ -1,6 +1,7 @@
 /** Types of filters: fields with values and operators of their type. */
 import type { BSONRegExp } from 'bson'
 import type { Document, Numeric } from '../../model/types.ts'
+import type { IdOf } from './documents.ts'
 import type {
   Any,
   AnyPaths,
@@ -28,6 +29,9 @@ export type Filter<T extends object = Document> = FilterOperators<T> &
 export type FilterArgument<T extends object = Document> =
   | Filter<T>
   | (FilterOperators<T> & IfKnown<T, FieldConditions<T>, AnyConditions>)
+
+/** What get() takes for an `_id`: a value of the type that T declares for it. */
+export type IdArgument<T extends object> = IfKnown<T, Operand<IdOf<T>>, unknown>
 
 /** Not an ObjectId, which is easily passed for a filter of one. */
 type AnyConditions = AnyPaths & { _bsontype?: never }
