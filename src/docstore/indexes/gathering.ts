@@ -13,7 +13,7 @@ import { IdIndex } from './id-index.ts'
 import type { IndexRead } from './read-by-index.ts'
 
 /** Entries gathered before alternatives are examined. */
-const trialEntries = 1000
+const trialEntries = 256
 /** Maximum number of ordinals gathered: 8 MiB. */
 const maxGathered = 1 << 20
 
