@@ -71,9 +71,10 @@ function collect(filter: Filter, list: Constraint[]): boolean {
 }
 
 /**
- * Returns what follows from an OR: on a path that every branch constrains, some value is in an interval of one of them. `{ at: { $lt: 5 } }` OR
- * `{ at: 5, _id: { $lt: 7 } }`, which pages through an order, gives at ≤ 5. Of branches with several conditions on the path, the first
- * ones are put together, the second ones, and so on, so that ranges with two ends give a range with two ends.
+ * Returns what follows from an OR: on a path that every branch constrains, some value is in an interval of one of them.
+ * `{ at: { $lt: 5 } }` OR `{ at: 5, _id: { $lt: 7 } }`, which pages through an order, gives at ≤ 5. Of branches with
+ * several conditions on the path, the first ones are put together, the second ones, and so on, so that ranges with two
+ * ends give a range with two ends.
  */
 function sharedBy(branches: readonly Constraints[]): Constraints {
   const [first] = branches

@@ -45,7 +45,10 @@ export class Gathering {
     this.#examinedBefore = execution.meter.keysExamined
   }
 
-  /** Returns the ordinals, ascending, if there are so few entries that it takes no look at alternatives, or a hint wants them. */
+  /**
+   * Returns the ordinals, ascending, if there are so few entries that it takes no look at alternatives, or a hint wants
+   * them.
+   */
   *few(): Waiting<number[] | undefined> {
     // The index over pairs is as good if it has a column of the `_id`s.
     if (this.#lookup.index instanceof IdIndex && !this.#isForced) {

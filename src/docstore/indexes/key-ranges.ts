@@ -135,7 +135,10 @@ function encodeIntervals(intervals: readonly ValueInterval[]): readonly Interval
   return disjoint
 }
 
-/** Returns the union of two intervals that overlap, or meet and are not both values; undefined if they do neither. REQUIRES: a.from ≤ b.from */
+/**
+ * Returns the union of two intervals that overlap, or meet and are not both values; undefined if they do neither.
+ * REQUIRES: a.from ≤ b.from
+ */
 function join(a: Interval, b: Interval): Interval | undefined {
   const meeting = compareEnds(b.from, a.to)
   const areValues = a.point !== undefined && b.point !== undefined

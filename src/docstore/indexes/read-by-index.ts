@@ -115,8 +115,9 @@ function* isWorthWalking(
 }
 
 /**
- * Returns after how many entries a walk is abandoned because the matches are not spread over the order as the estimate assumes: documents in the
- * order of an index are read one by one, at ten times the cost of a full scan. It is at least twice the estimate of any walk that is worth it.
+ * Returns after how many entries a walk is abandoned because the matches are not spread over the order as the estimate
+ * assumes: documents in the order of an index are read one by one, at ten times the cost of a full scan. It is at least
+ * twice the estimate of any walk that is worth it.
  */
 function maxWalked(documents: number, wanted: number): number {
   if (!Number.isFinite(wanted)) return Number.POSITIVE_INFINITY
@@ -125,7 +126,8 @@ function maxWalked(documents: number, wanted: number): number {
 }
 
 /**
- * @returns undefined if all wanted matches were returned; if that takes more than `maxEntries` entries, the ordinals of those that were
+ * @returns undefined if all wanted matches were returned; if that takes more than `maxEntries` entries, the ordinals of
+ *   those that were
  */
 function* walkMatches(
   execution: Execution,

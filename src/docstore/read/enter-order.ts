@@ -1,6 +1,7 @@
 /**
- * Enters an order where the filter's own range on its first path begins: the next page of a sort, `{ at: { $lt: last } }`
- * or `{ $or: [{ at: { $lt: last } }, { at: last, _id: { $lt: id } }] }`, does not begin with the greatest `at`.
+ * Enters an order where the filter's own range on its first path begins: the next page of a sort,
+ * `{ at: { $lt: last } }` or `{ $or: [{ at: { $lt: last } }, { at: last, _id: { $lt: id } }] }`, does not begin with the
+ * greatest `at`.
  *
  * Invariant: no document of a column, all of which have a single value on the path, matches and comes before the start.
  * (The walk excludes none before it: it begins there, and reads what the filter leaves.)
