@@ -2,7 +2,7 @@
  * A collection with MongoDB's method names and result shapes. Reads are in readable-collection.ts; this file adds
  * writes and declared indexes.
  */
-import { deliver } from '../model/time-slice.ts'
+import { answered, deliver } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
@@ -35,6 +35,7 @@ import type {
 import { ReadableCollection } from './readable-collection.ts'
 import { checkRename, type RenameOptions } from './rename-collection.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
+import type { Catalog } from './store/catalog.ts'
 import { checkNewCollectionName } from './store/collection-name.ts'
 import type { IdOf, MayHaveId, WithId, WithoutId } from './types/documents.ts'
 import type { FilterArgument } from './types/filter.ts'
@@ -46,9 +47,11 @@ import {
   type Compile,
   compileReplace,
   compileSpec,
+  type DeleteRequest,
   deleteRequest,
   findOneAndDeleteRequest,
   findOneAndUpdateRequest,
+  type UpdateRequest,
   updateRequest
 } from './write/mutation-request.ts'
 
@@ -77,9 +80,14 @@ export class Collection<out T extends object = Document> extends ReadableCollect
    */
   async insertOne(document: MayHaveId<T>, options: NoOptions = {}): Promise<InsertOneResult<T>> {
     assertOptions('insertOne', options, {})
-    const given: unknown = document
-    assertDocument(given)
-    const insertedId = await this.#write(({ writer }) => writer.insertOne(given))
+    const insertedId = await this.#request(
+      () => {
+        const given: unknown = document
+        assertDocument(given)
+        return given
+      },
+      ({ writer }, given) => writer.insertOne(given)
+    )
     return { acknowledged: true, insertedId: insertedId as IdOf<T> }
   }
 
@@ -206,8 +214,8 @@ export class Collection<out T extends object = Document> extends ReadableCollect
 
   /** Deletes the first match. @returns the deleted document; null if none matched @throws as deleteOne() */
   async findOneAndDelete(filter: FilterArgument<T>, options: FindOneAndDeleteOptions = {}): Promise<WithId<T> | null> {
-    const request = findOneAndDeleteRequest('findOneAndDelete', filter, options)
-    const { returned } = await this.#write((collection) => remove(collection, request))
+    const read = (): DeleteRequest => findOneAndDeleteRequest('findOneAndDelete', filter, options)
+    const { returned } = await this.#request(read, remove)
     return (returned as WithId<T> | undefined) ?? null
   }
 
@@ -227,9 +235,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
    */
   async createIndex(spec: IndexSpec, options: CreateIndexOptions = {}): Promise<string> {
     assertOptions('createIndex', options, knownIndexCreation)
-    return this.#collections.alter(this.collectionName, (collection, catalog) =>
-      createIndex(collection, catalog, spec, options)
-    )
+    return this.#alter((collection, catalog) => createIndex(collection, catalog, spec, options))
   }
 
   /**
@@ -246,22 +252,23 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   async createIndexes(indexes: readonly IndexToCreate[], options: CreateIndexesOptions = {}): Promise<string[]> {
     assertOptions('createIndexes', options, knownIndexesCreation)
     checkIndexes(indexes)
-    return this.#collections.alter(this.collectionName, (collection, catalog) =>
-      createIndexes(collection, catalog, indexes, options)
-    )
+    return this.#alter((collection, catalog) => createIndexes(collection, catalog, indexes, options))
   }
 
   /** Drops a declared index, given its name or key pattern. @throws PetalError IndexNotFound */
   async dropIndex(index: IndexSpec): Promise<void> {
-    if (this.#collections.declared(this.collectionName).length === 0) throw indexNotFound(index)
-    return this.#collections.alter(this.collectionName, (collection, catalog) => dropIndex(collection, catalog, index))
+    await answered(async () => {
+      if (this.#collections.declared(this.collectionName).length === 0) throw indexNotFound(index)
+      await this.#alter((collection, catalog) => dropIndex(collection, catalog, index))
+    })
   }
 
   /** Drops all declared indexes. */
   async dropIndexes(): Promise<void> {
-    this.#collections.assertWritable()
-    if (this.#collections.declared(this.collectionName).length === 0) return
-    return this.#collections.alter(this.collectionName, dropIndexes)
+    await answered(async () => {
+      this.#collections.assertWritable()
+      if (this.#collections.declared(this.collectionName).length > 0) await this.#alter(dropIndexes)
+    })
   }
 
   /**
@@ -283,7 +290,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
    * @returns false if the collection did not exist
    */
   async drop(): Promise<boolean> {
-    return this.#collections.drop(this.collectionName)
+    return answered(() => this.#collections.drop(this.collectionName))
   }
 
   /**
@@ -299,16 +306,29 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   async rename(name: string, options: RenameOptions = {}): Promise<Collection<T>> {
     checkNewCollectionName(name)
     checkRename(options)
-    await this.#collections.rename({ from: this.collectionName, to: name, ...options })
+    await answered(() => this.#collections.rename({ from: this.collectionName, to: name, ...options }))
     return new Collection<T>(this.#collections, name)
   }
 
-  async #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
+  #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
+    return this.#request(ignore, use)
+  }
+
+  /** @param read checks the caller's arguments, before the write is queued */
+  async #request<Request, R>(
+    read: () => Request,
+    use: (collection: OpenCollection, request: Request) => Promise<R>
+  ): Promise<R> {
     try {
-      return deliver(await this.#collections.write(this.collectionName, use))
+      const request = read()
+      return deliver(await this.#collections.write(this.collectionName, (collection) => use(collection, request)))
     } catch (error) {
-      throw leadingToCaller(error)
+      throw await deliver(leadingToCaller(error))
     }
+  }
+
+  #alter<R>(use: (collection: OpenCollection, catalog: Catalog) => Promise<R>): Promise<R> {
+    return answered(() => this.#collections.alter(this.collectionName, use))
   }
 
   async #updateUpTo(
@@ -318,8 +338,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
     compile: Compile,
     options: UpdateOptions
   ): Promise<UpdateResult<T>> {
-    const request = updateRequest(call, limit, filter, compile, options)
-    const updated = await this.#write((collection) => update(collection, request))
+    const updated = await this.#request(() => updateRequest(call, limit, filter, compile, options), update)
     return {
       acknowledged: true,
       matchedCount: updated.matched,
@@ -335,8 +354,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
     filter: FilterArgument<T>,
     options: ReadOptions
   ): Promise<DeleteResult> {
-    const request = deleteRequest(call, limit, filter, options)
-    const { deleted } = await this.#write((collection) => remove(collection, request))
+    const { deleted } = await this.#request(() => deleteRequest(call, limit, filter, options), remove)
     return { acknowledged: true, deletedCount: deleted }
   }
 
@@ -346,8 +364,10 @@ export class Collection<out T extends object = Document> extends ReadableCollect
     compile: Compile,
     options: FindOneAndUpdateOptions
   ): Promise<WithId<T> | null> {
-    const request = findOneAndUpdateRequest(call, filter, compile, options)
-    const updated = await this.#write((collection) => update(collection, request))
+    const read = (): UpdateRequest => findOneAndUpdateRequest(call, filter, compile, options)
+    const updated = await this.#request(read, update)
     return (updated.returned as WithId<T> | undefined) ?? null
   }
 }
+
+function ignore(): void {}

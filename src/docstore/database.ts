@@ -1,5 +1,6 @@
 /** A database: its default collection, and access to all others by name. */
 
+import { answered } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { IndexStats } from '../sharded-bloom/document-index.ts'
 import { Collection } from './collection.ts'
@@ -103,8 +104,10 @@ export class Database<out T extends object = Document> extends Collection<T> imp
    * @throws PetalError InvalidNamespace; IllegalOperation in a read-only database
    */
   async dropCollection(name: string): Promise<boolean> {
-    checkCollectionName(name)
-    return this.#collections.drop(name)
+    return answered(() => {
+      checkCollectionName(name)
+      return this.#collections.drop(name)
+    })
   }
 
   /** Renames a collection, like rename() of the collection. @throws as rename() */

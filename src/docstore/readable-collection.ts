@@ -4,7 +4,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { tryEncodeKey } from '../model/key.ts'
-import { deliver } from '../model/time-slice.ts'
+import { answered, deliver } from '../model/time-slice.ts'
 import { type Document, describeType } from '../model/types.ts'
 import { AggregationCursor } from './aggregate/cursor.ts'
 import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
@@ -66,56 +66,68 @@ export abstract class ReadableCollection<out T extends object = Document> {
 
   /** Returns the first match, or null if there is none. */
   async findOne(filter: FilterArgument<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
-    assertOptions('findOne', options, knownFindOptions)
-    const oneOf = { ...options, limit: 1 }
-    const find = compileFind(filter, oneOf)
-    const opening = this.#readable()
-    const collection = opening instanceof Promise ? await opening : opening
-    if (collection === undefined) return deliver(await resultWithoutCollection(find, null))
-    const run = new FindRun(collection, find, oneOf)
-    const pulled = run.next()
-    const slice = pulled instanceof Promise ? await pulled : pulled
-    run.close()
-    return deliver((slice?.[0] as WithId<T> | undefined) ?? null)
+    try {
+      assertOptions('findOne', options, knownFindOptions)
+      const oneOf = { ...options, limit: 1 }
+      const find = compileFind(filter, oneOf)
+      const opening = this.#readable()
+      const collection = opening instanceof Promise ? await opening : opening
+      if (collection === undefined) return deliver(await resultWithoutCollection(find, null))
+      const run = new FindRun(collection, find, oneOf)
+      const pulled = run.next()
+      const slice = pulled instanceof Promise ? await pulled : pulled
+      run.close()
+      return deliver((slice?.[0] as WithId<T> | undefined) ?? null)
+    } catch (error) {
+      throw await deliver(error)
+    }
   }
 
   /** Returns the document with this `_id`, or undefined if there is none. */
   async get(id: IdArgument<T>): Promise<WithId<T> | undefined> {
-    if (id === undefined) throw new PetalError('BadValue', 'get takes an _id, got undefined')
+    if (id === undefined) throw await deliver(new PetalError('BadValue', 'get takes an _id, got undefined'))
     return (await this.getMany([id]))[0]
   }
 
   /** Returns documents by `_id`, in the order of the ids, with undefined for those that do not exist. */
   async getMany(ids: readonly IdArgument<T>[]): Promise<(WithId<T> | undefined)[]> {
-    if (!Array.isArray(ids))
-      throw new PetalError('BadValue', `getMany takes an array of _ids, got ${describeType(ids)}`)
-    const missing = ids.indexOf(undefined)
-    if (missing >= 0) throw new PetalError('BadValue', `getMany takes _ids, got undefined at ${missing}`)
-    const keys = ids.map(tryEncodeKey)
-    const opening = this.#readable()
-    const collection = opening instanceof Promise ? await opening : opening
-    if (collection === undefined) return deliver(ids.map(() => undefined))
-    const known = keys.filter((key) => key !== undefined)
-    const reading = collection.documentsOf(known) as (WithId<T> | undefined)[] | Promise<(WithId<T> | undefined)[]>
-    const found = reading instanceof Promise ? await reading : reading
-    if (known.length === keys.length) return deliver(found)
-    const documents = found.values()
-    return deliver(keys.map((key) => (key === undefined ? undefined : documents.next().value)))
+    try {
+      if (!Array.isArray(ids))
+        throw new PetalError('BadValue', `getMany takes an array of _ids, got ${describeType(ids)}`)
+      const missing = ids.indexOf(undefined)
+      if (missing >= 0) throw new PetalError('BadValue', `getMany takes _ids, got undefined at ${missing}`)
+      const keys = ids.map(tryEncodeKey)
+      const opening = this.#readable()
+      const collection = opening instanceof Promise ? await opening : opening
+      if (collection === undefined) return deliver(ids.map(() => undefined))
+      const known = keys.filter((key) => key !== undefined)
+      const reading = collection.documentsOf(known) as (WithId<T> | undefined)[] | Promise<(WithId<T> | undefined)[]>
+      const found = reading instanceof Promise ? await reading : reading
+      if (known.length === keys.length) return deliver(found)
+      const documents = found.values()
+      return deliver(keys.map((key) => (key === undefined ? undefined : documents.next().value)))
+    } catch (error) {
+      throw await deliver(error)
+    }
   }
 
   /**
    * Counts the matches. Those that the index proves are counted without being read.
    * @throws as find()
    */
-  async countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
-    assertOptions('countDocuments', options, knownCountOptions)
-    return deliver(await countDocuments(this.#readable, filter, options))
+  countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
+    return answered(() => {
+      assertOptions('countDocuments', options, knownCountOptions)
+      return countDocuments(this.#readable, filter, options)
+    })
   }
 
   /** Returns the number of documents, from the collection's counter. */
-  async estimatedDocumentCount(options: NoOptions = {}): Promise<number> {
-    assertOptions('estimatedDocumentCount', options, {})
-    return deliver((await this.#readable())?.state.documents ?? 0)
+  estimatedDocumentCount(options: NoOptions = {}): Promise<number> {
+    return answered(async () => {
+      assertOptions('estimatedDocumentCount', options, {})
+      return (await this.#readable())?.state.documents ?? 0
+    })
   }
 
   /**
@@ -125,15 +137,17 @@ export abstract class ReadableCollection<out T extends object = Document> {
    * @example
    * await db.distinct('lang', { 'user.verified': true }) // ['de', 'en', 'es']
    */
-  async distinct<Field extends FieldOf<WithId<T>>>(
+  distinct<Field extends FieldOf<WithId<T>>>(
     path: Field,
     filter?: FilterArgument<T>,
     options?: ReadOptions
   ): Promise<DistinctValue<T, Field>[]>
-  async distinct(path: string, filter?: FilterArgument<T>, options?: ReadOptions): Promise<unknown[]>
-  async distinct(path: string, filter: FilterArgument<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
-    assertOptions('distinct', options, knownReadOptions)
-    return deliver(await findDistinct(this.#readable, path, filter, options))
+  distinct(path: string, filter?: FilterArgument<T>, options?: ReadOptions): Promise<unknown[]>
+  distinct(path: string, filter: FilterArgument<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
+    return answered(() => {
+      assertOptions('distinct', options, knownReadOptions)
+      return findDistinct(this.#readable, path, filter, options)
+    })
   }
 
   /**
@@ -144,9 +158,11 @@ export abstract class ReadableCollection<out T extends object = Document> {
    * @example
    * for (const { path, documents, types, example } of await db.paths({ lang: 'en' })) console.log(path, documents, types, example)
    */
-  async paths(filter: FilterArgument<T> = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
-    assertOptions('paths', options, knownReadOptions)
-    return deliver(await summarisePaths(this.#readable, filter, options))
+  paths(filter: FilterArgument<T> = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
+    return answered(() => {
+      assertOptions('paths', options, knownReadOptions)
+      return summarisePaths(this.#readable, filter, options)
+    })
   }
 
   /**

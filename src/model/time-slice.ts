@@ -130,6 +130,19 @@ export function deliver<T>(answer: T): T | Promise<T> {
   return turnOfCalls.then(() => answer)
 }
 
+/**
+ * Answers a library call with what `call` returns or throws, as deliver() does: a loop that goes on after errors would
+ * keep the event loop from turning as well.
+ */
+export async function answered<T>(call: () => T | Promise<T>): Promise<T> {
+  try {
+    const answer = call()
+    return deliver(answer instanceof Promise ? await answer : answer)
+  } catch (error) {
+    throw await deliver(error)
+  }
+}
+
 /** Runs a stepwise computation in one go. */
 export function runSteps<T>(steps: Iterator<void, T>): T {
   for (;;) {

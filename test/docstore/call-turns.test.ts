@@ -28,6 +28,61 @@ const calls: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
   insertOne: (db) => db.collection('others').insertOne({})
 }
 
+const wrong = { n: { $wrong: 1 } }
+
+/** Each is refused without a step of work, or finds that there is nothing to do. */
+const idle: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
+  get: (db) => db.get(undefined),
+  getMany: (db) => db.getMany([undefined]),
+  findOne: (db) => db.findOne(wrong),
+  toArray: (db) => db.find(wrong).toArray(),
+  next: (db) => db.find(wrong).next(),
+  hasNext: (db) => db.find(wrong).hasNext(),
+  countDocuments: (db) => db.countDocuments(wrong),
+  distinct: (db) => db.distinct('n', wrong),
+  paths: (db) => db.paths(wrong),
+  aggregate: (db) => db.aggregate([{ $wrong: 1 }]).toArray(),
+  insertOne: (db) => db.insertOne(5 as never),
+  updateOne: (db) => db.updateOne({ _id: 1 }, { $wrong: { n: 1 } } as never),
+  deleteOne: (db) => db.deleteOne(wrong),
+  findOneAndUpdate: (db) => db.findOneAndUpdate(wrong, { $set: { n: 1 } }),
+  findOneAndDelete: (db) => db.findOneAndDelete(wrong),
+  'createIndex of one that exists': (db) => db.createIndex('n'),
+  'dropIndex of none': (db) => db.dropIndex('none'),
+  'dropIndexes of none': (db) => db.collection('missing').dropIndexes(),
+  'drop of none': (db) => db.collection('missing').drop(),
+  'rename of none': (db) => db.collection('missing').rename('other')
+}
+
+async function assertTurns(name: string, call: () => Promise<unknown>): Promise<void> {
+  let hasFired = false
+  setTimeout(() => {
+    hasFired = true
+  }, 1)
+  const begin = performance.now()
+  while (!hasFired) {
+    await call().catch(() => undefined)
+    assert.ok(performance.now() - begin < 3000, `${name} keeps the event loop`)
+  }
+}
+
+test('timers fire during a loop that goes on after errors', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertOne({ _id: 1, n: 1 })
+  await db.createIndex('n')
+  for (const [name, call] of Object.entries(idle)) await assertTurns(name, () => call(db))
+})
+
+test('a loop that goes on after errors does not keep the database from closing', async () => {
+  for (const [name, call] of Object.entries({ ...calls, ...idle })) {
+    const db = await open('unused', { store: 'memory' })
+    await db.insertOne({ _id: 1, n: 1 })
+    const closing = db.close()
+    await assertTurns(`${name} of a closed database`, () => call(db))
+    await closing
+  }
+})
+
 for (const store of ['lsm', 'memory'] as const) {
   test(`timers fire during a loop of awaited calls: ${store}`, async () => {
     await using db = await open(store === 'memory' ? 'unused' : scratchPath(), { store })

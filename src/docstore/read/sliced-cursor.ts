@@ -105,6 +105,8 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
         if (this.#transform === undefined) for (const document of slice) result.push(document as T)
         else for (const document of slice) result.push(this.#transform(document) as T)
       }
+    } catch (error) {
+      throw await deliver(error)
     } finally {
       // A map() callback may have thrown.
       this.#end()
@@ -208,12 +210,16 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
   }
 
   async #fillNow(): Promise<boolean> {
-    const pulled = this.#pull()
-    const slice = pulled instanceof Promise ? await pulled : pulled
-    if (slice === undefined) return false
-    this.#slice = slice
-    this.#position = 0
-    return true
+    try {
+      const pulled = this.#pull()
+      const slice = pulled instanceof Promise ? await pulled : pulled
+      if (slice === undefined) return false
+      this.#slice = slice
+      this.#position = 0
+      return true
+    } catch (error) {
+      throw await deliver(error)
+    }
   }
 
   /** One pull at a time: a toArray() during a next() gets the following slice. */
