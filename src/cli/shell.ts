@@ -2,6 +2,7 @@
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setImmediate } from 'node:timers/promises'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
 import { formatCount } from './format.ts'
@@ -57,6 +58,9 @@ export const shellCommand = command({
     process.on('unhandledRejection', tell).on('uncaughtException', tell).on('beforeExit', giveUp)
     try {
       await session.run()
+      // What lines have started, and nobody awaits, may still fail: writes do so until the database is closed.
+      await db.close()
+      await setImmediate()
     } finally {
       process.off('unhandledRejection', tell).off('uncaughtException', tell).off('beforeExit', giveUp)
       await output.end()

@@ -188,6 +188,20 @@ test('errors are reported, and the following lines are answered', () =>
     assert.is((await runCli(['shell', path('none')])).code, 1)
   }))
 
+test('what lines have started and not awaited is reported, also if it fails after the last of them', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    const isLong = 'for (const end = Date.now() + 20; Date.now() < end; );'
+    for (const last of ['', 'const q = db.insertOne({ _id: 4 })']) {
+      const lines = [isLong, 'const p = db.find({ $y: 1 }).toArray()', last]
+      const { code, stdout, stderr } = await runCli(['shell', path('db')], lines.join('\n'))
+      assert.is(stderr, '')
+      assert.match(stdout, /^\$y: unknown top level operator \(BadValue\)$/m)
+      if (last !== '') assert.match(stdout, /^E11000 .* \(DuplicateKey\)$/m)
+      assert.is(code, 1)
+    }
+  }))
+
 test('piped input that ends within a statement is reported and not run', () =>
   inTemporaryDirectory(async (path) => {
     await fill(path('db'))
