@@ -156,17 +156,20 @@ class ColumnWalk {
    */
   #inOrder(): OrderedSegment[] {
     const { segments } = this.#survey
-    const rank = segments.map((segment) => ({ segment, first: segment.column?.first(this.#direction) }))
-    const start = this.#survey.start?.key
-    for (const each of rank) {
-      if (start !== undefined && each.first !== undefined && this.#isBefore(each.first, start)) each.first = start
-    }
+    const rank = segments.map((segment) => ({ segment, first: segment.column && this.#firstOf(segment.column) }))
     rank.sort((a, b) => {
       if (a.first === undefined || b.first === undefined)
         return Number(a.first === undefined) - Number(b.first === undefined)
       return this.#compare(a.first, b.first)
     })
     return rank.map(({ segment }) => segment)
+  }
+
+  /** Approximately the column's first value that may be wanted; undefined when it is not known. */
+  #firstOf(column: ColumnOrder): End | undefined {
+    const first = column.first(this.#direction)
+    const start = this.#survey.start?.key
+    return first !== undefined && start !== undefined && this.#isBefore(first, start) ? start : first
   }
 
   /** @returns false if the first `limit` documents read do not contain enough matches */
@@ -194,10 +197,10 @@ class ColumnWalk {
 
   /** Handles a segment in which enough documents certainly have the first value: most of them need not be read. */
   *#readTies(segment: OrderedSegment, column: ColumnOrder): Waiting<boolean> {
+    const isCutOff = this.#survey.start?.isBefore !== undefined
     // Nearby strings may be found together.
-    const isEntered = this.#survey.start !== undefined
-    if (!this.#hasTies || isEntered || this.#first.last !== undefined || column.type === Type.string) return false
-    const first = column.first(this.#direction)
+    if (!this.#hasTies || isCutOff || this.#first.last !== undefined || column.type === Type.string) return false
+    const first = this.#firstOf(column)
     if (first === undefined) return false
     const end = { key: first, isInclusive: true }
     const ties = this.#within(this.#survey.bounds.between(column.type, end, end))
@@ -278,7 +281,7 @@ class ColumnWalk {
     if (this.#seen.size > this.#maxReads + maxShareRead * this.#survey.candidates) return false
     if (candidates.count > 0) this.#segments.add(number)
     yield* readSome(execution, candidates, found, (match) => {
-      if (start?.isBefore(match.document)) return
+      if (start?.isBefore?.(match.document)) return
       this.#first.push(match.document, match, match.characters, match.ordinal)
     })
     yield* pauseIfDue(execution)

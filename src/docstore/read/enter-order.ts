@@ -6,6 +6,7 @@
  * Invariant: no document of a column, all of which have a single value on the path, matches and comes before the start.
  * (The walk excludes none before it: it begins there, and reads what the filter leaves.)
  */
+import type { RangeType } from '../../model/pairs.ts'
 import { typeOf } from '../../model/types.ts'
 import type { Constraint, ValueInterval } from '../../query/constraints.ts'
 import type { Execution } from './execution.ts'
@@ -40,29 +41,44 @@ export function* enterOrder(execution: Execution, surveyed: OrderSurvey, directi
     const behind = end === undefined ? 0 : (yield* evaluateOn(execution, number, outer(last, end), 0)).upperCount
     segments.push({ ...segment, passed, ahead: Math.max(0, column.count - passed - behind) })
   }
-  return { ...surveyed, segments, start: { key: start, isBefore: () => false } }
+  return { ...surveyed, segments, start: { key: start, isBefore: undefined } }
 }
 
-/** Returns the innermost end of what each of the constraints allows; undefined if there is none. */
+/** Returns the innermost end that the constraints set to values of the column's type; undefined if there is none. */
 function keyOf(constraints: readonly Constraint[], side: Side, { type }: OrderSurvey): Key | undefined {
-  const compare = (a: Key, b: Key): number =>
+  const inwards = (a: Key, b: Key): number =>
     compareToValue(valueOfEnd(a, type), valueOfEnd(b, type)) * (side === 'low' ? 1 : -1)
-  const outermost = (intervals: readonly ValueInterval[]): Key | undefined => {
-    const keys: Key[] = []
-    for (const interval of intervals) {
-      if (interval.kind === 'type') {
-        if (typeOf(interval.like) === type) return undefined
-        continue
-      }
-      const end = interval.kind === 'value' ? interval : (interval[side] ?? (interval.low ?? interval.high)!)
-      // Nothing in a column is of another type.
-      if (typeOf(end.value) !== type) continue
-      const key = interval.kind === 'range' && interval[side] === undefined ? undefined : endOfValue(end.value, type)
-      if (key === undefined) return undefined
-      keys.push(key)
-    }
-    return keys.length === 0 ? undefined : keys.reduce((a, b) => (compare(a, b) <= 0 ? a : b))
+  let innermost: Key | undefined
+  for (const intervals of constraints.flatMap(({ conjuncts }) => conjuncts)) {
+    const ends = endsOf(intervals, side, type)
+    if (ends === undefined || ends.length === 0) continue
+    const outermost = ends.reduce((a, b) => (inwards(a, b) <= 0 ? a : b))
+    if (innermost === undefined || inwards(outermost, innermost) > 0) innermost = outermost
   }
-  const ends = constraints.flatMap(({ conjuncts }) => conjuncts.flatMap((intervals) => outermost(intervals) ?? []))
-  return ends.length === 0 ? undefined : ends.reduce((a, b) => (compare(a, b) >= 0 ? a : b))
+  return innermost
+}
+
+/** Returns the ends of intervals of the type; undefined if one of them has none, or none that can be compared. */
+function endsOf(intervals: readonly ValueInterval[], side: Side, type: RangeType): Key[] | undefined {
+  const ends: Key[] = []
+  for (const interval of intervals) {
+    // Nothing in the column is of another type.
+    if (typeOf(likeOf(interval)) !== type) continue
+    const end = endOf(interval, side)
+    const key = end && endOfValue(end.value, type)
+    if (key === undefined) return undefined
+    ends.push(key)
+  }
+  return ends
+}
+
+function endOf(interval: ValueInterval, side: Side): { readonly value: unknown } | undefined {
+  if (interval.kind === 'type') return undefined
+  return interval.kind === 'value' ? interval : interval[side]
+}
+
+/** A value of the interval's type. */
+function likeOf(interval: ValueInterval): unknown {
+  if (interval.kind === 'type') return interval.like
+  return interval.kind === 'value' ? interval.value : (interval.low ?? interval.high)?.value
 }

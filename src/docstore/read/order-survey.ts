@@ -21,8 +21,8 @@ export interface OrderedSegment {
 /** A value at which an order is entered. */
 export interface OrderStart {
   readonly key: RangeEnd['key']
-  /** Whether a document comes before it. */
-  isBefore(document: Document): boolean
+  /** Whether a document comes before it, and is not wanted; undefined if the filter matches none of them. */
+  readonly isBefore: ((document: Document) => boolean) | undefined
 }
 
 /** Input of a column walk; `candidates` is the total over all segments. */
@@ -32,7 +32,7 @@ export interface OrderSurvey {
   readonly bounds: SortBounds
   readonly segments: readonly OrderedSegment[]
   readonly candidates: number
-  /** What comes before it is not wanted; undefined: everything is. */
+  /** Nothing is wanted that comes before it; undefined: everything is. */
   readonly start: OrderStart | undefined
 }
 

@@ -5,6 +5,7 @@
  * Invariant: the count is exact. Documents of which the index is not certain are read.
  */
 import { and, not, or, type PairExpression } from '../../model/pairs.ts'
+import type { Document } from '../../model/types.ts'
 import type { CompiledSort } from '../../query/sort.ts'
 import type { Execution } from './execution.ts'
 import type { OrderedSegment, OrderStart, OrderSurvey } from './order-survey.ts'
@@ -64,15 +65,15 @@ export function* passOver(
   const key = cuts[last]
   if (key === undefined) return undefined
   const value = valueOfEnd(key, type)
-  const start: OrderStart = {
-    key,
-    isBefore: (document) => compareToValue(sort.keyOf(document)[0], value) * direction < 0
-  }
-  const passed = yield* countMatchesBefore(execution, segments, and([filter, before(key)]), start, skipped)
+  const isBefore = (document: Document): boolean => compareToValue(sort.keyOf(document)[0], value) * direction < 0
+  const passed = yield* countMatchesBefore(execution, segments, and([filter, before(key)]), isBefore, skipped)
   // Among many equal keys, most of the way would be left.
   if (passed === undefined || 2 * passed < skipped) return undefined
   const rest = and([filter, not(before(key))])
-  return { passed, survey: yield* surveyRest(execution, { ...surveyed, filter: rest, start }, before(key)) }
+  return {
+    passed,
+    survey: yield* surveyRest(execution, { ...surveyed, filter: rest, start: { key, isBefore } }, before(key))
+  }
 }
 
 /** Returns values that divide the documents of each column about equally, in the order of the sort. */
@@ -107,7 +108,7 @@ function* countMatchesBefore(
   execution: Execution,
   segments: readonly OrderedSegment[],
   expression: PairExpression,
-  start: OrderStart,
+  isBefore: (document: Document) => boolean,
   skipped: number
 ): Waiting<number | undefined> {
   // What may match, but does not certainly.
@@ -123,7 +124,7 @@ function* countMatchesBefore(
     const found = yield* evaluateOn(execution, number, uncertain)
     execution.meter.countSegment(found)
     yield* readAll(execution, found, ({ document }) => {
-      if (start.isBefore(document)) count++
+      if (isBefore(document)) count++
     })
   }
   return count

@@ -54,12 +54,12 @@ export const orders = [
   ),
   mutant(
     'what may come before a page is counted without a look at its keys',
-    edit('docstore/read/pass-over', 'if (start.isBefore(document)) count++', 'count += document === undefined ? 0 : 1'),
+    edit('docstore/read/pass-over', 'if (isBefore(document)) count++', 'count += document === undefined ? 0 : 1'),
     ...tests
   ),
   mutant(
     'what was counted before a page is on it, too',
-    edit(walk, 'if (start?.isBefore(match.document)) return', ''),
+    edit(walk, 'if (start?.isBefore?.(match.document)) return', ''),
     ...tests
   ),
   mutant(
@@ -73,7 +73,7 @@ export const orders = [
   ),
   mutant(
     'an order is entered at the outermost of the values that an $or allows, from the other side',
-    edit('docstore/read/enter-order', 'compare(a, b) <= 0 ? a : b', 'compare(a, b) > 0 ? a : b'),
+    edit('docstore/read/enter-order', 'inwards(a, b) <= 0 ? a : b', 'inwards(a, b) > 0 ? a : b'),
     ...tests
   ),
   mutant(
