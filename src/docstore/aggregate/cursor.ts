@@ -1,4 +1,5 @@
 /** The cursor over the results of an aggregation pipeline. Invariants: those of sliced-cursor.ts. */
+import { answered } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { type CursorRun, SlicedCursor, type Transform } from '../read/sliced-cursor.ts'
 import { type AggregationExplanation, explainAggregation } from './explain.ts'
@@ -54,8 +55,8 @@ export class AggregationCursor<T = Document> extends SlicedCursor<T> {
    * Explains which part of the pipeline the index answers and what the stages do over documents. Runs the pipeline,
    * except for a final stage that writes. Does not consume the cursor.
    */
-  async explain(): Promise<AggregationExplanation> {
-    return explainAggregation(this.#name, this.#readable, this.#pipeline, this.#options)
+  explain(): Promise<AggregationExplanation> {
+    return answered(() => explainAggregation(this.#name, this.#readable, this.#pipeline, this.#options))
   }
 
   protected begin(): CursorRun | Promise<CursorRun> {

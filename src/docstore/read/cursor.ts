@@ -5,6 +5,7 @@
  * 1. Sort, then skip, then limit, then projection, then map: whatever the order of the calls.
  * 2. clone() returns a fresh cursor.
  */
+import { answered } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
 import type { FindOptions, SortDirection, SortSpec } from '../options.ts'
@@ -85,13 +86,13 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
   /**
    * Returns the number of documents the cursor would return, subject to skip and limit. Does not consume the cursor.
    */
-  async count(): Promise<number> {
-    return countDocuments(this.#readable, this.#filter, this.#options)
+  count(): Promise<number> {
+    return answered(() => countDocuments(this.#readable, this.#filter, this.#options))
   }
 
   /** Runs the find and explains its plan and cost. Does not consume the cursor. */
-  async explain(): Promise<Explanation> {
-    return explainFind(this.#readable, this.#filter, this.#options)
+  explain(): Promise<Explanation> {
+    return answered(() => explainFind(this.#readable, this.#filter, this.#options))
   }
 
   protected begin(): CursorRun | undefined | Promise<CursorRun | undefined> {
