@@ -72,11 +72,6 @@ export const orders = [
     ...tests
   ),
   mutant(
-    'an order is entered at the outermost of the values that an $or allows, from the other side',
-    edit('docstore/read/enter-order', 'inwards(a, b) <= 0 ? a : b', 'inwards(a, b) > 0 ? a : b'),
-    ...tests
-  ),
-  mutant(
     'nulls do not count among what comes before a page',
     edit(
       'docstore/read/pass-over',
