@@ -259,7 +259,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   async dropIndex(index: IndexSpec): Promise<void> {
     await answered(async () => {
       if (this.#collections.declared(this.collectionName).length === 0) throw indexNotFound(index)
-      await this.#alter((collection, catalog) => dropIndex(collection, catalog, index))
+      await this.#collections.alter(this.collectionName, (open, catalog) => dropIndex(open, catalog, index))
     })
   }
 
@@ -267,7 +267,8 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   async dropIndexes(): Promise<void> {
     await answered(async () => {
       this.#collections.assertWritable()
-      if (this.#collections.declared(this.collectionName).length > 0) await this.#alter(dropIndexes)
+      if (this.#collections.declared(this.collectionName).length === 0) return
+      await this.#collections.alter(this.collectionName, dropIndexes)
     })
   }
 
