@@ -61,6 +61,9 @@ export type {
   InsertOneResult,
   UpdateResult
 } from './docstore/results.ts'
+export type { Transaction, TransactionOptions } from './docstore/transaction/transaction.ts'
+export type { TransactionCollection } from './docstore/transaction/transaction-collection.ts'
+export type { TransactionCursor } from './docstore/transaction/transaction-cursor.ts'
 export type { DistinctValue, IdOf, MayHaveId, WithId, WithoutId } from './docstore/types/documents.ts'
 export type { FieldOf } from './docstore/types/fields.ts'
 export type { Condition, Filter, FilterArgument, IdArgument } from './docstore/types/filter.ts'

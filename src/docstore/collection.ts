@@ -34,7 +34,14 @@ import type {
 } from './options.ts'
 import { ReadableCollection } from './readable-collection.ts'
 import { checkRename, type RenameOptions } from './rename-collection.ts'
-import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
+import {
+  type BulkWriteResult,
+  type DeleteResult,
+  type InsertManyResult,
+  type InsertOneResult,
+  type UpdateResult,
+  updateResult
+} from './results.ts'
 import type { Catalog } from './store/catalog.ts'
 import { checkNewCollectionName } from './store/collection-name.ts'
 import type { IdOf, MayHaveId, WithId, WithoutId } from './types/documents.ts'
@@ -339,14 +346,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
     compile: Compile,
     options: UpdateOptions
   ): Promise<UpdateResult<T>> {
-    const updated = await this.#request(() => updateRequest(call, limit, filter, compile, options), update)
-    return {
-      acknowledged: true,
-      matchedCount: updated.matched,
-      modifiedCount: updated.modified,
-      upsertedCount: updated.hasUpserted ? 1 : 0,
-      upsertedId: updated.upsertedId as IdOf<T> | null
-    }
+    return updateResult<T>(await this.#request(() => updateRequest(call, limit, filter, compile, options), update))
   }
 
   async #deleteUpTo(

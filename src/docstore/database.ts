@@ -17,6 +17,7 @@ import { assertOptions } from './option-checks.ts'
 import { type CollectionOptions, knownCollectionOptions } from './options.ts'
 import type { RenameOptions } from './rename-collection.ts'
 import { checkCollectionName } from './store/collection-name.ts'
+import { Transaction, type TransactionOptions, Transactions } from './transaction/transaction.ts'
 
 /** Name of the collection that the Database object itself represents. */
 export const defaultCollectionName = 'default'
@@ -63,11 +64,13 @@ export interface DatabaseStats {
  */
 export class Database<out T extends object = Document> extends Collection<T> implements AsyncDisposable {
   readonly #collections: Collections
+  readonly #transactions: Transactions
 
   /** Not to be called directly: use open(). */
   constructor(collections: Collections) {
     super(collections, defaultCollectionName)
     this.#collections = collections
+    this.#transactions = new Transactions(collections)
   }
 
   /**
@@ -113,6 +116,31 @@ export class Database<out T extends object = Document> extends Collection<T> imp
   /** Renames a collection, like rename() of the collection. @throws as rename() */
   async renameCollection(from: string, to: string, options: RenameOptions = {}): Promise<Collection> {
     return this.collection(from).rename(to, options)
+  }
+
+  /**
+   * Runs a transaction: what `body` writes through its argument is committed all at once when the promise it returns is
+   * fulfilled, and nothing of it if it is rejected, the process is killed, or a limit is exceeded. Its calls see its own
+   * changes; other readers do not before they are committed. Writes of others to a collection wait from the first call of
+   * the transaction on it until its end, and other transactions until it has ended: a `body` should not wait for anything
+   * slow, and must not wait for writes of the database itself.
+   * @returns what `body` returns
+   * @throws whatever `body` throws; PetalError MaxTimeMSExpired, TransactionTooLarge for more than 1,000 changed
+   *   documents or 16 MiB, DuplicateKey of unique indexes, IllegalOperation in a read-only database, DatabaseNotOpen
+   *   when the database is closed before `body` is done; AbortedError. Nothing is then committed
+   * @example
+   * await db.withTransaction(async (tx) => {
+   *   const accounts = tx.collection('accounts')
+   *   const { modifiedCount } = await accounts.updateOne({ _id: 'a', balance: { $gte: 10 } }, { $inc: { balance: -10 } })
+   *   if (modifiedCount === 0) throw new Error('Too little money')
+   *   await accounts.updateOne({ _id: 'b' }, { $inc: { balance: 10 } })
+   *   await tx.collection('log').insertOne({ from: 'a', to: 'b', amount: 10 })
+   * })
+   */
+  withTransaction<R>(body: (tx: Transaction<T>) => R | Promise<R>, options: TransactionOptions = {}): Promise<R> {
+    return answered(() =>
+      this.#transactions.run((session) => body(new Transaction<T>(session, defaultCollectionName)), options)
+    )
   }
 
   /** Statistics of every collection, with totals. */

@@ -61,7 +61,7 @@ function unknownOption(call: string, option: string, known: KnownOptions, within
 
 function advice(option: string, known: KnownOptions, within: string): string {
   if (returning.includes(option) && known.returnDocument === true) return '; use returnDocument'
-  if (option === 'session') return '; sessions are not supported'
+  if (option === 'session') return '; there are no sessions, but db.withTransaction()'
   const meant = Object.keys(known).find((each) => each.toLowerCase() === option.toLowerCase()) ?? nearest(option, known)
   return meant === undefined ? '' : `; did you mean '${within}${meant}'?`
 }

@@ -1,6 +1,7 @@
 /** Results of writes, in the shapes of MongoDB's driver. An `_id` is unknown where the document type declares none. */
 import type { BulkWriteCounts } from './errors.ts'
 import type { IdOf } from './types/documents.ts'
+import type { Updated } from './write/mutate.ts'
 
 /** Result of insertOne(). */
 export interface InsertOneResult<T extends object = object> {
@@ -27,6 +28,16 @@ export interface UpdateResult<T extends object = object> {
   readonly upsertedCount: number
   /** `_id` of the document inserted by an upsert, otherwise null. */
   readonly upsertedId: IdOf<T> | null
+}
+
+export function updateResult<T extends object>(updated: Updated): UpdateResult<T> {
+  return {
+    acknowledged: true,
+    matchedCount: updated.matched,
+    modifiedCount: updated.modified,
+    upsertedCount: updated.hasUpserted ? 1 : 0,
+    upsertedId: updated.upsertedId as IdOf<T> | null
+  }
 }
 
 /** Result of deleteOne() and deleteMany(). */

@@ -36,6 +36,8 @@ export const errorCodes = {
   InvalidIndexSpecificationOption: 197,
   UnsupportedFormat: 206,
   DataCorruption: 246,
+  NoSuchTransaction: 251,
+  TransactionTooLarge: 257,
   ChangeStreamHistoryLost: 286,
   QueryExceededMemoryLimit: 292,
   /** Our own codes: MongoDB has none for these. */

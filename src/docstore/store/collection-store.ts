@@ -27,7 +27,7 @@ import { IndexRecords } from './index-records.ts'
 import { Area } from './layout.ts'
 import { decodeLoad, loadKeys, withLoad } from './load-records.ts'
 import { OverlayIndexRecords } from './overlay-index-records.ts'
-import { accessTo, type StoreAccess, type TextReadOptions } from './store-access.ts'
+import { accessTo, type BatchSink, type StoreAccess, type TextReadOptions } from './store-access.ts'
 import { rethrow, wrapStoreErrors } from './store-errors.ts'
 import { storedRunsOfReader, storedRunsOfScan } from './stored-runs.ts'
 
@@ -254,8 +254,13 @@ export class CollectionStore {
     return this.#records.clearAll()
   }
 
-  newBatch(): WriteBatch {
-    return new WriteBatch(this.#access.newSink(), this.#docs, this.idTable, this.#index, this.#stateKey)
+  /** @param sink of a batch that is shared with other collections */
+  newBatch(sink = this.newSink()): WriteBatch {
+    return new WriteBatch(sink, this.#docs, this.idTable, this.#index, this.#stateKey)
+  }
+
+  newSink(): BatchSink {
+    return this.#access.newSink()
   }
 
   async commit(batch: WriteBatch): Promise<void> {

@@ -17,11 +17,13 @@ import type { CommitKind, DocumentChange } from './change.ts'
 import type { ChangeBuffer } from './change-buffer.ts'
 import { nextEventTime } from './event-clock.ts'
 
-/** The documents of a batch, in its order; a changed document is at the same position in both lists. */
-export interface CommittedBatch {
+/** What a commit does to one document. */
+export interface OrdinalChange {
   readonly kind: CommitKind
-  readonly ordinalsBefore: readonly number[]
-  readonly ordinalsAfter: readonly number[]
+  /** Ordinal of the document before it; undefined for an insert. */
+  readonly before: number | undefined
+  /** Ordinal after it; undefined for a deletion. */
+  readonly after: number | undefined
 }
 
 /** Records read at once. */
@@ -31,24 +33,32 @@ const turnCharacters = 256 * 1024
 /** Most turns in a row for a consumer that goes on taking events: one that is slow must not hold up writers for long. */
 const maxTurns = 64
 
-/** @param before undefined if nothing was deleted or replaced; released here */
+/**
+ * @param changes in the order of the events
+ * @param before undefined if nothing was deleted or replaced; released here
+ */
 export async function notifyStreams(
-  { kind, ordinalsBefore, ordinalsAfter }: CommittedBatch,
+  changes: readonly OrdinalChange[],
   store: CollectionStore,
   before: SharedSnapshot | undefined,
   streams: readonly ChangeBuffer[]
 ): Promise<void> {
   const wallMilliseconds = Date.now()
-  const count = Math.max(ordinalsBefore.length, ordinalsAfter.length)
-  const needsBefore = kind !== 'replace' || streams.some(({ settings }) => settings.beforeChange)
+  const wantsReplaced = streams.some(({ settings }) => settings.beforeChange)
+  const oldOrdinal = (change: OrdinalChange): number | undefined =>
+    change.kind === 'replace' && !wantsReplaced ? undefined : change.before
   let characters = 0
   const timeSlice = new TimeSlice()
   try {
-    for (let from = 0; from < count && streams.some(({ isOpen }) => isOpen); from += runDocuments) {
-      const run = <T>(list: readonly T[]): readonly T[] => list.slice(from, from + runDocuments)
-      const olds = before && needsBefore ? await recordsAt(store, run(ordinalsBefore), before.options) : []
-      const news = await recordsAt(store, run(ordinalsAfter), store.readOptions())
-      for (let i = 0; i < Math.max(olds.length, news.length); i++) {
+    for (let from = 0; from < changes.length && streams.some(({ isOpen }) => isOpen); from += runDocuments) {
+      const run = changes.slice(from, from + runDocuments)
+      const olds = before === undefined ? [] : await recordsAt(store, run.map(oldOrdinal), before.options)
+      const news = await recordsAt(
+        store,
+        run.map(({ after }) => after),
+        store.readOptions()
+      )
+      for (const [i, { kind }] of run.entries()) {
         const [old, after] = [olds[i], news[i]]
         const id: unknown = kind === 'delete' ? decodeRecord(old ?? '')._id : undefined
         const change: DocumentChange = { kind, time: nextEventTime(wallMilliseconds), before: old, after, id }
@@ -82,11 +92,15 @@ async function letConsumersTake(streams: readonly ChangeBuffer[]): Promise<void>
   }
 }
 
-function recordsAt(
+/** Returns the record at each ordinal; undefined where there is none. */
+async function recordsAt(
   store: CollectionStore,
-  ordinals: readonly number[],
+  ordinals: readonly (number | undefined)[],
   options: TextReadOptions
-): (string | undefined)[] | Promise<(string | undefined)[]> {
-  if (!store.canReadSync) return store.records(ordinals, options)
-  return ordinals.map((ordinal) => store.record(ordinal, options))
+): Promise<(string | undefined)[]> {
+  if (store.canReadSync)
+    return ordinals.map((ordinal) => (ordinal === undefined ? undefined : store.record(ordinal, options)))
+  const present = ordinals.filter((ordinal) => ordinal !== undefined)
+  const records = (await store.records(present, options)).values()
+  return ordinals.map((ordinal) => (ordinal === undefined ? undefined : records.next().value))
 }

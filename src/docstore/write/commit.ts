@@ -2,15 +2,28 @@
 import type { Document } from '../../model/types.ts'
 import type { RecordArena } from '../documents/record-arena.ts'
 import type { AdmittedEntries, EntryWrites } from '../indexes/entry-writes.ts'
+import type { BatchSink } from '../store/store-access.ts'
 import type { CommitKind } from '../watch/change.ts'
+import type { OrdinalChange } from '../watch/notify-streams.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 const maxBatchDocuments = 1000
 const maxBatchCharacters = 4 * 1024 * 1024
 
+/** A batch of the store that the commits of several collections share. */
+export interface SharedBatch {
+  readonly sink: BatchSink
+  /** Settles when it is applied. */
+  readonly applied: Promise<void>
+}
+
 export interface Commit {
-  readonly kind: CommitKind
+  /** What is done to every document; undefined in a transaction, which says it of each by `changes`. */
+  readonly kind: CommitKind | undefined
+  changes: readonly OrdinalChange[] | undefined
   readonly batch: WriteBatch
+  /** undefined for a batch of its own. */
+  readonly shared: SharedBatch | undefined
   readonly arena: RecordArena
   /** Entries of declared indexes; undefined if there are none. */
   readonly entries: EntryWrites | undefined

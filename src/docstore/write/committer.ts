@@ -27,8 +27,8 @@ import { loadKey, withLoad } from '../store/load-records.ts'
 import type { SharedSnapshot, Snapshots } from '../store/snapshots.ts'
 import type { CommitKind } from '../watch/change.ts'
 import type { ChangeFeed } from '../watch/change-feed.ts'
-import { notifyStreams } from '../watch/notify-streams.ts'
-import { admissionTo, type Commit } from './commit.ts'
+import { notifyStreams, type OrdinalChange } from '../watch/notify-streams.ts'
+import { admissionTo, type Commit, type SharedBatch } from './commit.ts'
 import type { CollectionState } from './write-batch.ts'
 
 /** Documents built by a bulk load. */
@@ -108,10 +108,21 @@ export class Committer {
    * @param failuresBefore the commit fails if there were other failures since, because it builds on an earlier batch
    */
   begin(kind: CommitKind, failuresBefore = this.#failures): Commit {
-    const batch = this.#store.newBatch()
+    return this.#newCommit(kind, undefined, failuresBefore)
+  }
+
+  /** Begins the part of a transaction, which sets `changes`, and commits the shared batch when all parts are started. */
+  beginPart(shared: SharedBatch): Commit {
+    return this.#newCommit(undefined, shared, this.#failures)
+  }
+
+  #newCommit(kind: CommitKind | undefined, shared: SharedBatch | undefined, failuresBefore: number): Commit {
+    const batch = this.#store.newBatch(shared?.sink)
     return {
       kind,
+      changes: undefined,
       batch,
+      shared,
       arena: batch.copies ? this.#transientArena : new RecordArena('kept'),
       entries: this.#declared.begin(),
       added: [],
@@ -237,8 +248,15 @@ export class Committer {
     }
     const { streams } = this.#feed
     if (streams.length === 0) return true
-    const ordinalsAfter = Array.from({ length: documents }, (_, i) => firstOrdinal + i)
-    await notifyStreams({ kind: 'insert', ordinalsBefore: [], ordinalsAfter }, this.#store, undefined, streams)
+    const changes = Array.from(
+      { length: documents },
+      (_, i): OrdinalChange => ({
+        kind: 'insert',
+        before: undefined,
+        after: firstOrdinal + i
+      })
+    )
+    await notifyStreams(changes, this.#store, undefined, streams)
     return true
   }
 
@@ -294,7 +312,7 @@ export class Committer {
     let watching: ChangeFeed['streams']
     let before: SharedSnapshot | undefined
     try {
-      await this.#store.commit(commit.batch)
+      await (commit.shared?.applied ?? this.#store.commit(commit.batch))
       for (const ordinal of commit.removed) this.#index.remove(ordinal)
       this.#index.placement?.commit(state.nextOrdinal)
       this.#state = state
@@ -313,9 +331,14 @@ export class Committer {
     }
     if (watching.length === 0) return
     // The next batch waits, so that the records of this one can still be read.
-    const { kind, added, placed = added, removed } = commit
-    await notifyStreams({ kind, ordinalsBefore: removed, ordinalsAfter: placed }, this.#store, before, watching)
+    await notifyStreams(commit.changes ?? changesOf(commit), this.#store, before, watching)
   }
+}
+
+/** Of a changed document, the ordinals are at the same position in both lists. */
+function changesOf({ kind = 'update', added, placed = added, removed }: Commit): OrdinalChange[] {
+  const length = Math.max(removed.length, placed.length)
+  return Array.from({ length }, (_, i) => ({ kind, before: removed[i], after: placed[i] }))
 }
 
 /** The caller that started the commit gets its error from `done`. */

@@ -145,6 +145,17 @@ export class Writer {
     return ids
   }
 
+  /** Whether a document has the `_id`. REQUIRES: inside an exclusive task. */
+  async hasId(key: Uint8Array): Promise<boolean> {
+    await this.#ids.prepare()
+    return (await this.#ids.existing([{ key }])).size > 0
+  }
+
+  /** Called before documents are committed that insertExclusive() does not insert. REQUIRES: hasId() was asked. */
+  noteId(key: Uint8Array): void {
+    this.#ids.noteGreatest(key)
+  }
+
   /**
    * Reserves ordinals for documents that a bulk load will build.
    * @returns undefined if they have to be inserted the ordinary way

@@ -1,0 +1,46 @@
+/** Reads the committed documents that a call in a transaction finds. */
+import { TimeSlice } from '../../model/time-slice.ts'
+import { fromStore } from '../errors.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { Match } from '../read/confirmer.ts'
+import type { Control } from '../read/control.ts'
+import { beginFind, beginReplacing, type CompiledFind, matchesOf } from '../read/find.ts'
+import { Meter } from '../read/meter.ts'
+import { advance, end } from '../read/steps.ts'
+
+/**
+ * Returns up to `find.limit` matches that are not among `changed` ordinals, in the requested order. They are complete:
+ * nothing of them is read later.
+ * @param use whether they are about to be changed
+ */
+export async function committedMatches(
+  collection: OpenCollection,
+  find: CompiledFind,
+  control: Control,
+  use: 'read' | 'replace',
+  changed: ReadonlySet<number>
+): Promise<Match[]> {
+  control.beginSlice()
+  control.check()
+  const execution =
+    use === 'replace' ? beginReplacing(collection, find, control) : beginFind(collection, find, control, new Meter())
+  const steps = matchesOf(execution, find)
+  const found: Match[] = []
+  const timeSlice = new TimeSlice()
+  try {
+    while (found.length < find.limit) {
+      const slice = await advance(steps)
+      if (slice === undefined) break
+      for (const { ordinal, record, document, characters } of slice) {
+        if (timeSlice.isOver()) await timeSlice.renew()
+        if (!changed.has(ordinal)) found.push({ ordinal, record, document, characters })
+      }
+    }
+  } catch (error) {
+    throw fromStore(error)
+  } finally {
+    end(steps)
+    execution.view.close()
+  }
+  return found
+}

@@ -1,0 +1,167 @@
+/**
+ * A running transaction: the collections it holds, the order of its calls, and its end.
+ *
+ * Invariants:
+ * 1. A collection is held from the first call on it until the end: other writes to it wait.
+ * 2. Calls run one after the other, in the order in which they were made.
+ * 3. Once ended, for whatever reason, it holds nothing, and every call is refused.
+ */
+import { PetalError, throwIfAborted } from '../../model/errors.ts'
+import { callOnAbort } from '../call-on-abort.ts'
+import type { Collections } from '../collections.ts'
+import { notOpen } from '../errors.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { commitChanges } from './commit-changes.ts'
+import { Room } from './room.ts'
+import { StagedChanges } from './staged-changes.ts'
+
+export interface Limits {
+  readonly signal: AbortSignal | undefined
+  /** 0 for no limit. */
+  readonly maxTimeMS: number
+}
+
+export class Session {
+  readonly #collections: Collections
+  readonly #room = new Room()
+  readonly #staged = new Map<string, StagedChanges>()
+  /** Settles when the last call has. */
+  #calls: Promise<unknown> = Promise.resolve()
+  /** Why calls are refused; undefined while the transaction runs. */
+  #refusal: PetalError | undefined
+  /** Resolves when the collections are no longer held. */
+  readonly #released: Promise<void>
+  #release: () => void = ignore
+  /** Rejects when the transaction has to end before its body has. */
+  readonly interrupted: Promise<never>
+  #interrupt: (reason: unknown) => void = ignore
+
+  constructor(collections: Collections) {
+    this.#collections = collections
+    this.#released = new Promise((resolve) => {
+      this.#release = resolve
+    })
+    this.interrupted = new Promise((_, reject) => {
+      this.#interrupt = (reason) => {
+        this.#end(reason)
+        reject(reason)
+      }
+    })
+    this.interrupted.catch(ignore)
+  }
+
+  /** Interrupts the transaction when its time is over, its signal fires, or the database is closed. @returns stops that */
+  obey({ signal, maxTimeMS }: Limits): () => void {
+    const { closing } = this.#collections
+    const onClose = (): void => this.#interrupt(notOpen())
+    closing.listen(onClose)
+    const stops = [() => closing.forget(onClose)]
+    if (signal !== undefined) {
+      stops.push(
+        callOnAbort(signal, () => {
+          try {
+            throwIfAborted(signal)
+          } catch (aborted) {
+            this.#interrupt(aborted)
+          }
+        })
+      )
+    }
+    if (maxTimeMS > 0) {
+      const timer = setTimeout(() => this.#interrupt(expired(maxTimeMS)), Math.min(maxTimeMS, maxDelay))
+      stops.push(() => clearTimeout(timer))
+    }
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }
+
+  /**
+   * Runs a call when its turn has come.
+   * @param run gets undefined while the collection does not exist
+   * @throws PetalError NoSuchTransaction, or why the transaction was interrupted
+   */
+  read<R>(name: string, run: (staged: StagedChanges | undefined) => R | Promise<R>): Promise<R> {
+    return this.#inTurn(async () => {
+      const exists = this.#staged.has(name) || (await this.#collections.openForRead(name)) !== undefined
+      return run(exists ? await this.#hold(name) : undefined)
+    })
+  }
+
+  /** Like read(), but the collection is created if it does not exist. */
+  write<R>(name: string, run: (staged: StagedChanges) => Promise<R>): Promise<R> {
+    return this.#inTurn(async () => run(await this.#hold(name)))
+  }
+
+  /** Resolves when the calls made so far have settled. */
+  async idle(): Promise<void> {
+    await this.#calls
+  }
+
+  /** REQUIRES: nothing interrupts the transaction any more. @throws as commitChanges(), and why it was interrupted */
+  commit(): Promise<void> {
+    this.#assertRunning()
+    this.#refusal = over()
+    return commitChanges([...this.#staged.values()])
+  }
+
+  /** Frees the collections; what was not committed is forgotten. */
+  end(): void {
+    this.#end(over())
+  }
+
+  #end(reason: unknown): void {
+    if (this.#refusal === undefined) this.#refusal = reason instanceof PetalError ? reason : over()
+    this.#release()
+  }
+
+  #assertRunning(): void {
+    if (this.#refusal !== undefined) throw this.#refusal
+  }
+
+  #inTurn<R>(call: () => Promise<R>): Promise<R> {
+    this.#assertRunning()
+    const result = this.#calls.then(async () => {
+      this.#assertRunning()
+      const answer = await call()
+      this.#assertRunning()
+      return answer
+    })
+    this.#calls = result.catch(ignore)
+    return result
+  }
+
+  async #hold(name: string): Promise<StagedChanges> {
+    const known = this.#staged.get(name)
+    if (known !== undefined) return known
+    const collection = await new Promise<OpenCollection>((resolve, reject) => {
+      const hold = (opened: OpenCollection): Promise<void> =>
+        opened.writer.exclusive(() => {
+          resolve(opened)
+          return this.#released
+        })
+      this.#collections.write(name, hold).catch(reject)
+    })
+    const staged = new StagedChanges(collection, this.#room)
+    this.#staged.set(name, staged)
+    return staged
+  }
+}
+
+/** The longest delay of a timer. */
+const maxDelay = 2 ** 31 - 1
+
+function expired(maxTimeMS: number): PetalError {
+  return new PetalError(
+    'MaxTimeMSExpired',
+    `The transaction exceeded its time limit of ${maxTimeMS} ms and was rolled back; a call of the database instead of ` +
+      'the transaction, inside it, waits for its end',
+    { details: { maxTimeMS } }
+  )
+}
+
+function over(): PetalError {
+  return new PetalError('NoSuchTransaction', 'The transaction has ended')
+}
+
+function ignore(): void {}

@@ -1,0 +1,252 @@
+/**
+ * What a transaction has changed in one collection so far, and calls that see it.
+ *
+ * Invariants:
+ * 1. The collection is held: nothing else writes to it, so what is committed stays what the transaction has read.
+ * 2. A call that fails has changed nothing.
+ * 3. Staged documents are read back from their records: they share nothing with the caller's.
+ */
+import { cloneDocument } from '../../model/clone.ts'
+import { encodeKey } from '../../model/key.ts'
+import { TimeSlice } from '../../model/time-slice.ts'
+import type { Document } from '../../model/types.ts'
+import { decodeRecord, isSameDocument } from '../documents/record.ts'
+import { RecordEncoder } from '../documents/record-encoder.ts'
+import { storedForm } from '../documents/stored-form.ts'
+import { duplicateKey } from '../errors.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { Match } from '../read/confirmer.ts'
+import type { Control } from '../read/control.ts'
+import type { CompiledFind } from '../read/find.ts'
+import type { CommitKind } from '../watch/change.ts'
+import { type Entry, prepareEntry } from '../write/insert-entry.ts'
+import type { Removed, Updated } from '../write/mutate.ts'
+import type { DeleteRequest, UpdateRequest } from '../write/mutation-request.ts'
+import { committedMatches } from './committed-matches.ts'
+import { assertDocuments, maxChangedDocuments, type Room } from './room.ts'
+
+/** What becomes of one document. */
+export interface StagedChange {
+  readonly kind: CommitKind
+  readonly key: Uint8Array
+  /** The committed document; undefined if there is none. */
+  readonly original: Match | undefined
+  /** The document as it will be; undefined if it is deleted. */
+  readonly after: StoredDocument | undefined
+}
+
+interface StoredDocument {
+  readonly document: Document
+  readonly record: string
+}
+
+/** A document that a call finds: the committed one, or what the transaction has made of it. */
+interface Found extends StoredDocument {
+  readonly original: Match | undefined
+  /** How it was changed before. */
+  readonly kind: CommitKind | undefined
+}
+
+export class StagedChanges {
+  readonly collection: OpenCollection
+  readonly #room: Room
+  readonly #encoder: RecordEncoder
+  /** By encoded `_id`, in the order of the last changes. */
+  readonly #changes = new Map<string, StagedChange>()
+  /** Of committed documents that were changed. */
+  readonly #ordinals = new Set<number>()
+
+  /** REQUIRES: the collection is held. */
+  constructor(collection: OpenCollection, room: Room) {
+    this.collection = collection
+    this.#room = room
+    this.#encoder = new RecordEncoder(collection.index)
+  }
+
+  /** What is to be committed: of each document the last state, if it differs from the committed one. */
+  get changes(): readonly StagedChange[] {
+    return [...this.#changes.values()].filter(({ original, after }) => {
+      if (original === undefined || after === undefined) return original !== after
+      return !isSameDocument(after.record, original.record)
+    })
+  }
+
+  /** Inserts all the documents, or none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
+  async insert(documents: readonly Document[]): Promise<readonly unknown[]> {
+    const changes = new Map<string, StagedChange>()
+    const ids: unknown[] = []
+    const timeSlice = new TimeSlice()
+    for (const document of documents) {
+      if (timeSlice.isOver()) await timeSlice.renew()
+      const entry = this.#entryOf(document)
+      if (changes.has(textOf(entry.key))) throw duplicateKey(this.collection.name, entry.id)
+      changes.set(textOf(entry.key), await this.#insertion(entry))
+      ids.push(entry.id)
+    }
+    this.#stage([...changes.values()])
+    return ids
+  }
+
+  /** Updates up to `find.limit` matches, or upserts a document. */
+  async update(request: UpdateRequest): Promise<Updated> {
+    const { find, control, change, returns, upsertSeed } = request
+    request.loops?.obey(control)
+    if (request.ready !== undefined) await request.ready()
+    const now = new Date()
+    const found = await this.#find(find, control, 'replace')
+    const changes: StagedChange[] = []
+    let returned: Document | undefined
+    const timeSlice = new TimeSlice()
+    for (const [i, before] of found.entries()) {
+      if (timeSlice.isOver()) await timeSlice.renew()
+      control.check()
+      const changed = storedForm(change(before.document, { isInsert: false, now }))
+      if (i === 0) returned = returns?.(before.document, changed)
+      const after = this.#stored(changed)
+      if (!isSameDocument(after.record, before.record)) changes.push(changeOf(before, request.kind, after))
+    }
+    const upserted =
+      found.length === 0 && upsertSeed !== undefined
+        ? this.#entryOf(change(upsertSeed(), { isInsert: true, now }))
+        : undefined
+    if (upserted !== undefined) {
+      returned = returns?.(undefined, upserted.document as Document)
+      changes.push(await this.#insertion(upserted))
+    }
+    this.#stage(changes)
+    return {
+      matched: found.length,
+      modified: upserted === undefined ? changes.length : 0,
+      upsertedId: upserted === undefined ? null : upserted.id,
+      hasUpserted: upserted !== undefined,
+      returned
+    }
+  }
+
+  /** Deletes up to `find.limit` matches. */
+  async remove({ find, control, returns }: DeleteRequest): Promise<Removed> {
+    const found = await this.#find(find, control, 'replace')
+    const [first] = found
+    const returned = first && returns?.(first.document, undefined)
+    this.#stage(found.map((before) => changeOf(before, 'delete', undefined)))
+    return { deleted: found.length, returned }
+  }
+
+  /** Returns what a find returns. */
+  async find(find: CompiledFind, control: Control): Promise<Document[]> {
+    const found = await this.#find(find, control, 'read')
+    return found.map(({ document, kind }) => {
+      const own = kind === undefined ? document : cloneDocument(document)
+      return find.project === undefined ? own : find.project(own)
+    })
+  }
+
+  /** Returns the document with this encoded `_id`; undefined if there is none. */
+  async documentOf(key: Uint8Array): Promise<Document | undefined> {
+    const change = this.#changes.get(textOf(key))
+    if (change !== undefined) return change.after && cloneDocument(change.after.document)
+    return (await this.collection.documentsOf([key]))[0]
+  }
+
+  /** Finds documents in the requested order, with skip and limit applied. */
+  async #find(find: CompiledFind, control: Control, use: 'read' | 'replace'): Promise<readonly Found[]> {
+    if (find.prepare !== undefined) await find.prepare()
+    const end = find.skip + find.limit
+    // Of too many to be changed, one is enough to know.
+    const most = use === 'read' ? end : Math.min(end, maxChangedDocuments + 1)
+    // Those that were changed are left out.
+    const wanted: CompiledFind = { ...find, skip: 0, limit: most + this.#ordinals.size }
+    const unchanged = await committedMatches(this.collection, wanted, control, use, this.#ordinals)
+    const committed = unchanged.map((original): Found => {
+      const { document, record } = original
+      return { document, record, original, kind: undefined }
+    })
+    const changed = this.#changedMatches(find)
+    const { sort } = find
+    const all = sort.natural === -1 ? [...changed.reverse(), ...committed] : [...committed, ...changed]
+    if (changed.length > 0) this.#sort(all, sort)
+    const found = all.slice(find.skip, end)
+    if (use === 'replace') assertDocuments(found.length)
+    return found
+  }
+
+  /** Changed documents are the newest, except where their place depends on the `_id`. */
+  #sort(found: Found[], { keys, compare, natural = 1 }: CompiledFind['sort']): void {
+    const { ids } = this.collection.store
+    if (keys.length > 0) found.sort((a, b) => compare(a.document, b.document))
+    else if (ids !== undefined) {
+      const placed = found.map((each) => ({ each, ordinal: ids.ordinalOfKey(encodeKey(each.document._id)) ?? 0 }))
+      placed.sort((a, b) => natural * (a.ordinal - b.ordinal))
+      for (const [i, { each }] of placed.entries()) found[i] = each
+    }
+  }
+
+  #changedMatches({ filter }: CompiledFind): Found[] {
+    const found: Found[] = []
+    for (const { kind, original, after } of this.#candidates(filter.ids)) {
+      if (after !== undefined && filter.matches(after.document)) found.push({ ...after, original, kind })
+    }
+    return found
+  }
+
+  /** @param ids if every match has one of these */
+  #candidates(ids: readonly unknown[] | undefined): Iterable<StagedChange> {
+    if (ids === undefined) return this.#changes.values()
+    return ids.map((id) => this.#changes.get(textOf(encodeKey(id)))).filter((change) => change !== undefined)
+  }
+
+  #entryOf(document: Document): Entry {
+    const { store, committer } = this.collection
+    const entry = prepareEntry(document, store.ids, committer)
+    if (entry instanceof Error) throw entry
+    return entry
+  }
+
+  /** @throws PetalError DuplicateKey for an `_id` that exists, BadValue, DocumentTooLarge */
+  async #insertion({ document, key, id }: Entry): Promise<StagedChange> {
+    const before = this.#changes.get(textOf(key))
+    const exists = before === undefined ? await this.collection.writer.hasId(key) : before.after !== undefined
+    if (exists) throw duplicateKey(this.collection.name, id)
+    const { original } = before ?? {}
+    return { kind: original ? 'replace' : 'insert', key, original, after: this.#stored(document as Document) }
+  }
+
+  /** @throws PetalError BadValue, DocumentTooLarge */
+  #stored(document: Document): StoredDocument {
+    const { record } = this.#encoder.flat(document)
+    return { record, document: decodeRecord(record) }
+  }
+
+  /** @throws PetalError TransactionTooLarge, with nothing staged */
+  #stage(changes: readonly StagedChange[]): void {
+    let documents = 0
+    let characters = 0
+    for (const { key, after } of changes) {
+      const before = this.#changes.get(textOf(key))
+      if (before === undefined) documents++
+      characters += (after?.record.length ?? 0) - (before?.after?.record.length ?? 0)
+    }
+    this.#room.take(documents, characters)
+    for (const change of changes) {
+      const text = textOf(change.key)
+      this.#changes.delete(text)
+      this.#changes.set(text, change)
+      if (change.original !== undefined) this.#ordinals.add(change.original.ordinal)
+    }
+  }
+}
+
+function changeOf(
+  { document, original, kind }: Found,
+  next: CommitKind,
+  after: StoredDocument | undefined
+): StagedChange {
+  const key = encodeKey(document._id)
+  // What was inserted stays an insert, and what was replaced a replacement, whatever is changed in it later.
+  const isFirst = kind === undefined || after === undefined
+  return { kind: isFirst ? next : kind, key, original, after }
+}
+
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}
