@@ -21,6 +21,7 @@ const programs = [
   'test/docstore/out-until-killed.ts',
   'test/docstore/rebuild-until-killed.ts',
   'test/docstore/short-of-descriptors.ts',
+  'test/docstore/transaction-until-killed.ts',
   'test/docstore/try-to-open.ts',
   'test/lsm/conformance.tape.ts',
   'test/lsm/idle-process.ts',

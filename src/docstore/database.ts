@@ -17,7 +17,7 @@ import { assertOptions } from './option-checks.ts'
 import { type CollectionOptions, knownCollectionOptions } from './options.ts'
 import type { RenameOptions } from './rename-collection.ts'
 import { checkCollectionName } from './store/collection-name.ts'
-import { Transaction, type TransactionOptions, Transactions } from './transaction/transaction.ts'
+import { type Transaction, type TransactionOptions, Transactions } from './transaction/transaction.ts'
 
 /** Name of the collection that the Database object itself represents. */
 export const defaultCollectionName = 'default'
@@ -70,7 +70,7 @@ export class Database<out T extends object = Document> extends Collection<T> imp
   constructor(collections: Collections) {
     super(collections, defaultCollectionName)
     this.#collections = collections
-    this.#transactions = new Transactions(collections)
+    this.#transactions = new Transactions(collections, defaultCollectionName)
   }
 
   /**
@@ -138,9 +138,7 @@ export class Database<out T extends object = Document> extends Collection<T> imp
    * })
    */
   withTransaction<R>(body: (tx: Transaction<T>) => R | Promise<R>, options: TransactionOptions = {}): Promise<R> {
-    return answered(() =>
-      this.#transactions.run((session) => body(new Transaction<T>(session, defaultCollectionName)), options)
-    )
+    return answered(() => this.#transactions.run<T, R>(body, options))
   }
 
   /** Statistics of every collection, with totals. */

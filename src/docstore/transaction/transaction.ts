@@ -5,8 +5,9 @@ import type { Collections } from '../collections.ts'
 import type { Known } from '../known-options.ts'
 import { assertFunction, assertOptions, wholeNumber } from '../option-checks.ts'
 import { checkCollectionName } from '../store/collection-name.ts'
+import { untilAborted } from '../write/until-aborted.ts'
 import { WriteQueue } from '../write/write-queue.ts'
-import { Session } from './session.ts'
+import { type Limits, Session } from './session.ts'
 import { TransactionCollection } from './transaction-collection.ts'
 
 /** Options of withTransaction(). */
@@ -43,44 +44,56 @@ export class Transaction<out T extends object = Document> extends TransactionCol
   }
 }
 
+type Body<T extends object, R> = (tx: Transaction<T>) => R | Promise<R>
+
 /** Runs the transactions of a database one after the other. */
 export class Transactions {
   readonly #collections: Collections
+  readonly #defaultCollection: string
   readonly #queue = new WriteQueue()
 
-  constructor(collections: Collections) {
+  constructor(collections: Collections, defaultCollection: string) {
     this.#collections = collections
+    this.#defaultCollection = defaultCollection
   }
 
   /** @throws as Database.withTransaction() */
-  run<R>(body: (session: Session) => R | Promise<R>, options: TransactionOptions): Promise<R> {
+  run<T extends object, R>(body: Body<T, R>, options: TransactionOptions): Promise<R> {
     assertOptions('withTransaction', options, knownTransactionOptions)
     assertFunction('The body of withTransaction', body)
     const maxTimeMS = wholeNumber('maxTimeMS', options.maxTimeMS, defaultMilliseconds)
     const { signal } = options
     throwIfAborted(signal)
     this.#collections.assertWritable()
-    return this.#queue.run(async () => {
+    let isWaiting = true
+    const done = this.#queue.run(() => {
+      isWaiting = false
       throwIfAborted(signal)
       this.#collections.assertWritable()
-      const session = new Session(this.#collections)
-      const stop = session.obey({ signal, maxTimeMS })
-      try {
-        const result = await Promise.race([session.interrupted, bodyOf(body, session)])
-        stop()
-        await session.commit()
-        return result
-      } finally {
-        stop()
-        session.end()
-      }
+      return this.#run(body, { signal, maxTimeMS })
     })
+    return signal === undefined ? done : untilAborted(done, signal, () => isWaiting)
+  }
+
+  async #run<T extends object, R>(body: Body<T, R>, limits: Limits): Promise<R> {
+    const session = new Session(this.#collections)
+    const stop = session.obey(limits)
+    try {
+      const tx = new Transaction<T>(session, this.#defaultCollection)
+      const result = await Promise.race([session.interrupted, resultOf(body, tx, session)])
+      stop()
+      await session.commit()
+      return result
+    } finally {
+      stop()
+      session.end()
+    }
   }
 }
 
 /** Calls that the body made without waiting for them belong to the transaction, too. */
-async function bodyOf<R>(body: (session: Session) => R | Promise<R>, session: Session): Promise<R> {
-  const result = await body(session)
+async function resultOf<T extends object, R>(body: Body<T, R>, tx: Transaction<T>, session: Session): Promise<R> {
+  const result = await body(tx)
   await session.idle()
   return result
 }

@@ -1,0 +1,420 @@
+/** Transactions: committed as a whole or not at all, serial, bounded, and over when they are over. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, open, type Transaction, type TransactionCollection } from '../../src/index.ts'
+import { FailingLevel } from './odd-stores.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+interface Account {
+  _id: string
+  balance: number
+}
+
+async function withAccounts(): Promise<Database> {
+  const db = await open('unused', { store: 'memory' })
+  await db.collection<Account>('accounts').insertMany([
+    { _id: 'a', balance: 100 },
+    { _id: 'b', balance: 0 }
+  ])
+  return db
+}
+
+async function balances(side: Database | Transaction): Promise<number[]> {
+  const accounts = side.collection('accounts') as TransactionCollection<Account>
+  const all = await accounts.find().sort({ _id: 1 }).toArray()
+  return all.map(({ balance }) => balance)
+}
+
+async function transfer(tx: Transaction, amount: number): Promise<void> {
+  const accounts = tx.collection<Account>('accounts')
+  const enough = { _id: 'a', balance: { $gte: amount } }
+  const { modifiedCount } = await accounts.updateOne(enough, { $inc: { balance: -amount } })
+  if (modifiedCount === 0) throw new Error('Too little money')
+  await accounts.updateOne({ _id: 'b' }, { $inc: { balance: amount } })
+  await tx.collection('log').insertOne({ amount })
+}
+
+/** A promise, and what settles it. */
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open = (): void => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open }
+}
+
+test('what a transaction writes to several collections is kept', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  await db.collection<Account>('accounts').insertMany([
+    { _id: 'a', balance: 100 },
+    { _id: 'b', balance: 0 }
+  ])
+  assert.is(await db.withTransaction((tx) => transfer(tx, 30).then(() => 'done')), 'done')
+  await db.close()
+  const again = await open(location)
+  assert.equal(await balances(again), [70, 30])
+  assert.is(await again.collection('log').countDocuments({ amount: 30 }), 1)
+  assert.equal((await again.verify()).problems, [])
+  await again.close()
+})
+
+test('of a transaction whose body throws nothing is written, and the error is the body’s own', async () => {
+  const db = await withAccounts()
+  try {
+    await db.withTransaction((tx) => transfer(tx, 101))
+    assert.unreachable()
+  } catch (error) {
+    assert.is((error as Error).message, 'Too little money')
+  }
+  const late = db.withTransaction(async (tx) => {
+    await transfer(tx, 10)
+    throw new Error('too late')
+  })
+  await late.then(assert.unreachable, (error: Error) => assert.is(error.message, 'too late'))
+  assert.equal(await balances(db), [100, 0])
+  assert.is(await db.collection('log').countDocuments(), 0)
+  await db.close()
+})
+
+test('others see the state before until the commit, and then all of it', async () => {
+  const db = await withAccounts()
+  const isInside = gate()
+  const mayEnd = gate()
+  const running = db.withTransaction(async (tx) => {
+    await transfer(tx, 30)
+    assert.equal(await balances(tx), [70, 30])
+    isInside.open()
+    await mayEnd.passed
+  })
+  await isInside.passed
+  assert.equal(await balances(db), [100, 0])
+  const cursor = db.collection<Account>('accounts').find()
+  assert.ok(await cursor.next())
+  mayEnd.open()
+  await running
+  assert.equal(await balances(db), [70, 30])
+  assert.is((await cursor.next())?.balance, 0, 'a cursor that was opened before keeps its view')
+  await db.close()
+})
+
+test('writes of others to the same collections wait for the end, to other collections they do not', async () => {
+  const db = await withAccounts()
+  const isInside = gate()
+  const mayEnd = gate()
+  const running = db.withTransaction(async (tx) => {
+    assert.equal(await balances(tx), [100, 0])
+    isInside.open()
+    await mayEnd.passed
+    await transfer(tx, 30)
+  })
+  await isInside.passed
+  let isWritten = false
+  const waiting = db
+    .collection<Account>('accounts')
+    .updateOne({ _id: 'a', balance: 70 }, { $inc: { balance: 5 } })
+    .then(({ modifiedCount }) => {
+      isWritten = true
+      return modifiedCount
+    })
+  await db.collection('others').insertOne({})
+  assert.not(isWritten)
+  mayEnd.open()
+  await running
+  assert.is(await waiting, 1, 'the update finds what the transaction has written')
+  assert.equal(await balances(db), [75, 30])
+  await db.close()
+})
+
+test('transactions run one after the other, so that none is lost', async () => {
+  const db = await withAccounts()
+  const increments = Array.from({ length: 50 }, () =>
+    db.withTransaction(async (tx) => {
+      const accounts = tx.collection<Account>('accounts')
+      const account = await accounts.get('a')
+      await sleep(0)
+      await accounts.replaceOne({ _id: 'a' }, { balance: (account?.balance ?? 0) + 1 })
+    })
+  )
+  await Promise.all(increments)
+  assert.equal(await balances(db), [150, 0])
+  await db.close()
+})
+
+test('a call that fails has changed nothing, and the transaction can go on', async () => {
+  const db = await withAccounts()
+  await db.withTransaction(async (tx) => {
+    const accounts = tx.collection<{ _id: string; balance: number | string }>('accounts')
+    await accounts.updateOne({ _id: 'b' }, { $set: { balance: 'none' } })
+    await rejects(accounts.updateMany({}, { $inc: { balance: 1 } }), 'TypeMismatch')
+    await rejects(
+      accounts.insertMany([
+        { _id: 'c', balance: 1 },
+        { _id: 'a', balance: 1 }
+      ]),
+      'DuplicateKey'
+    )
+    await rejects(accounts.insertOne({ _id: 'b', balance: 1 }), 'DuplicateKey')
+    await rejects(accounts.updateOne({ _id: 'a' }, { $set: { _id: 'd' } } as never), 'ImmutableField')
+    await rejects(accounts.insertOne([] as never), 'BadValue')
+    await rejects(accounts.find({ balance: { $gtt: 1 } } as never).toArray(), 'BadValue')
+    await rejects(accounts.findOne({}, { sorted: 1 } as never), 'BadValue')
+    await rejects(accounts.get(undefined as never), 'BadValue')
+    assert.equal(await accounts.find().sort('_id').toArray(), [
+      { _id: 'a', balance: 100 },
+      { _id: 'b', balance: 'none' }
+    ])
+  })
+  assert.equal(await balances(db), [100, 'none'])
+  await db.close()
+})
+
+test('a document that is deleted can be inserted again, and one that was inserted deleted', async () => {
+  const db = await withAccounts()
+  await db.withTransaction(async (tx) => {
+    const accounts = tx.collection<Account>('accounts')
+    await accounts.deleteOne({ _id: 'a' })
+    assert.is(await accounts.get('a'), undefined)
+    await accounts.insertOne({ _id: 'a', balance: 1 })
+    await accounts.insertOne({ _id: 'c', balance: 2 })
+    assert.is((await accounts.deleteMany({ balance: 2 })).deletedCount, 1)
+    await accounts.insertOne({ _id: 'd', balance: 3 })
+    await accounts.deleteOne({ _id: 'd' })
+    await accounts.insertOne({ _id: 'd', balance: 4 })
+    assert.is(await accounts.countDocuments(), 3)
+  })
+  assert.equal(await balances(db), [1, 0, 4])
+  assert.is(await db.collection('accounts').estimatedDocumentCount(), 3)
+  await rejects(db.collection<Account>('accounts').insertOne({ _id: 'd', balance: 5 }), 'DuplicateKey')
+  await db.collection<Account>('accounts').insertOne({ _id: 'c', balance: 5 })
+  await db.close()
+})
+
+test('documents handed out and taken share nothing with those of the transaction', async () => {
+  const db = await open('unused', { store: 'memory' })
+  await db.withTransaction(async (tx) => {
+    const given = { _id: 1, list: [1], sub: { x: 1 } }
+    await tx.insertOne(given)
+    given.list.push(2)
+    const found = (await tx.findOne({ _id: 1 })) as typeof given
+    found.sub.x = 9
+    const got = (await tx.get(1)) as typeof given
+    got.list.length = 0
+    const projected = (await tx.findOne({}, { projection: { sub: 1 } })) as typeof given
+    projected.sub.x = 7
+    const updated = await tx.findOneAndUpdate({ _id: 1 }, { $set: { a: 1 } }, { returnDocument: 'after' })
+    ;(updated as unknown as typeof given).sub.x = 8
+  })
+  assert.equal(await db.get(1), { _id: 1, list: [1], sub: { x: 1 }, a: 1 })
+  await db.close()
+})
+
+test('unique keys may move between documents, and are checked at the commit', async () => {
+  const db = await open('unused', { store: 'memory' })
+  await db.createIndex({ place: 1 }, { unique: true })
+  await db.insertMany([
+    { _id: 1, place: 'first' },
+    { _id: 2, place: 'second' }
+  ])
+  await db.withTransaction(async (tx) => {
+    await tx.updateOne({ _id: 1 }, { $set: { place: 'second' } })
+    await tx.updateOne({ _id: 2 }, { $set: { place: 'first' } })
+  })
+  assert.is((await db.findOne({ place: 'first' }))?._id, 2)
+  const refused = db.withTransaction(async (tx) => {
+    await tx.collection('others').insertOne({ _id: 1 })
+    await tx.insertOne({ _id: 3, place: 'third' })
+    await tx.updateOne({ _id: 1 }, { $set: { place: 'first' } })
+  })
+  const { details } = await rejects(refused, 'DuplicateKey')
+  assert.equal(details.keyValue, { place: 'first' })
+  assert.is(await db.countDocuments({ place: 'third' }), 0)
+  assert.is(await db.collection('others').countDocuments(), 0)
+  await db.insertOne({ _id: 3, place: 'third' })
+  assert.equal((await db.verify()).problems, [])
+  await db.close()
+})
+
+test('a transaction can change 1,000 documents, and is refused more before it reads them all', async () => {
+  const db = await open('unused', { store: 'memory' })
+  const documents = (from: number, count: number) => Array.from({ length: count }, (_, i) => ({ _id: from + i, n: 0 }))
+  await db.insertMany(documents(0, 3000))
+  await db.withTransaction(async (tx) => {
+    await tx.insertMany(documents(3000, 500))
+    await tx.updateMany({ _id: { $lt: 500 } }, { $inc: { n: 1 } })
+    const { details, message } = await rejects(tx.insertOne({ _id: 9999 }), 'TransactionTooLarge')
+    assert.is(details.maxDocuments, 1000)
+    assert.match(message, '1000 documents')
+    await rejects(tx.updateMany({}, { $inc: { n: 1 } }), 'TransactionTooLarge')
+    await rejects(tx.deleteMany({}), 'TransactionTooLarge')
+    await tx.updateMany({ _id: { $lt: 500 } }, { $inc: { n: 1 } })
+    assert.is(await tx.countDocuments(), 3500)
+  })
+  assert.is(await db.countDocuments(), 3500)
+  assert.is(await db.countDocuments({ n: 2 }), 500)
+  const large = db.withTransaction(async (tx) => {
+    for (let i = 0; i < 3; i++) await tx.insertOne({ text: 'x'.repeat(6 << 20) })
+  })
+  await rejects(large, 'TransactionTooLarge')
+  await db.close()
+})
+
+test('a transaction that takes too long is rolled back, and others go on', async () => {
+  const db = await withAccounts()
+  let late: Promise<unknown> = Promise.resolve()
+  const isOver = gate()
+  const slow = db.withTransaction(
+    async (tx) => {
+      await transfer(tx, 30)
+      // Waits for the end of the transaction, which waits for it.
+      await db.collection<Account>('accounts').updateOne({ _id: 'b' }, { $inc: { balance: 1 } })
+      late = transfer(tx, 30)
+      isOver.open()
+      await late
+    },
+    { maxTimeMS: 50 }
+  )
+  const { details } = await rejects(slow, 'MaxTimeMSExpired')
+  assert.is(details.maxTimeMS, 50)
+  await isOver.passed
+  await rejects(late, 'MaxTimeMSExpired')
+  assert.equal(await balances(db), [100, 1])
+  await db.withTransaction((tx) => transfer(tx, 10))
+  assert.equal(await balances(db), [90, 11])
+  await db.close()
+})
+
+test('an aborted transaction is rolled back, also while it waits for its turn', async () => {
+  const db = await withAccounts()
+  const [first, second] = [new AbortController(), new AbortController()]
+  const running = db.withTransaction(
+    async (tx) => {
+      await transfer(tx, 30)
+      await sleep(60_000, undefined, { ref: false })
+    },
+    { signal: first.signal }
+  )
+  const waiting = db.withTransaction(() => assert.unreachable(), { signal: second.signal })
+  second.abort()
+  await rejects(waiting, 'Aborted')
+  first.abort()
+  await rejects(running, 'Aborted')
+  assert.equal(await balances(db), [100, 0])
+  await rejects(
+    db.withTransaction(() => assert.unreachable(), { signal: AbortSignal.abort() }),
+    'Aborted'
+  )
+  await db.close()
+})
+
+test('close() rolls back a transaction whose body is not done, and keeps one that is being committed', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  const isInside = gate()
+  const running = db.withTransaction(async (tx) => {
+    await tx.insertOne({ _id: 1 })
+    isInside.open()
+    await sleep(60_000, undefined, { ref: false })
+  })
+  const waiting = db.withTransaction(() => assert.unreachable())
+  await isInside.passed
+  await Promise.all([rejects(running, 'DatabaseNotOpen'), rejects(waiting, 'DatabaseNotOpen'), db.close()])
+  const again = await open(location)
+  assert.is(await again.countDocuments(), 0)
+  const body = gate()
+  const committing = again.withTransaction(async (tx) => {
+    await tx.insertOne({ _id: 2 })
+    body.open()
+  })
+  await body.passed
+  const closing = again.close()
+  const isCommitted = await committing.then(
+    () => true,
+    () => false
+  )
+  await closing
+  const once = await open(location)
+  assert.is(await once.countDocuments(), isCommitted ? 1 : 0)
+  await rejects(
+    again.withTransaction(() => assert.unreachable()),
+    'DatabaseNotOpen'
+  )
+  await once.close()
+})
+
+test('calls that were not awaited belong to the transaction; calls after its end are refused', async () => {
+  const db = await open('unused', { store: 'memory' })
+  let outside: Transaction | undefined
+  await db.withTransaction((tx) => {
+    outside = tx
+    for (let _id = 0; _id < 5; _id++) void tx.insertOne({ _id })
+  })
+  assert.is(await db.countDocuments(), 5)
+  await rejects(outside!.insertOne({ _id: 6 }), 'NoSuchTransaction')
+  await rejects(outside!.collection('x').find().toArray(), 'NoSuchTransaction')
+  assert.is(await db.countDocuments(), 5)
+  await db.close()
+})
+
+test('if the store fails, no collection has changed, and the next transaction is committed', async () => {
+  const store = new FailingLevel()
+  const db = await open(store)
+  await db.insertOne({ _id: 1, n: 1 })
+  await db.collection('others').insertOne({ _id: 1, n: 1 })
+  const change = (tx: Transaction) =>
+    Promise.all([tx.updateOne({ _id: 1 }, { $inc: { n: 1 } }), tx.collection('others').insertOne({ n: 2 })])
+  Object.assign(store, { successes: 0, failures: 1 })
+  await rejects(db.withTransaction(change), 'StoreFailure')
+  assert.is((await db.get(1))?.n, 1)
+  assert.is(await db.collection('others').countDocuments(), 1)
+  await db.withTransaction(change)
+  assert.is((await db.get(1))?.n, 2)
+  assert.is(await db.collection('others').countDocuments(), 2)
+  assert.equal((await db.verify()).problems, [])
+  await db.close()
+})
+
+test('a read-only database has no transactions, and wrong arguments are refused', async () => {
+  const location = scratchPath()
+  await (await open(location)).close()
+  const db = await open(location, { readOnly: true })
+  await rejects(
+    db.withTransaction(() => assert.unreachable()),
+    'IllegalOperation'
+  )
+  await db.close()
+  const writable = await open(location)
+  await rejects(writable.withTransaction(undefined as never), 'BadValue')
+  await rejects(
+    writable.withTransaction(() => assert.unreachable(), { maxTimeMS: -1 }),
+    'BadValue'
+  )
+  await rejects(
+    writable.withTransaction(() => assert.unreachable(), { session: {} } as never),
+    'BadValue'
+  )
+  const named = writable.withTransaction(async (tx) => void tx.collection(''))
+  await rejects(named, 'InvalidNamespace')
+  const { message } = await rejects(writable.updateOne({}, { $set: { a: 1 } }, { session: {} } as never), 'BadValue')
+  assert.match(message, 'withTransaction')
+  await writable.close()
+})
+
+test('a transaction that only reads writes nothing, and creates no collection', async () => {
+  const db = await withAccounts()
+  const read = await db.withTransaction(async (tx) => [
+    await tx.collection('none').find({}).toArray(),
+    await tx.collection('none').countDocuments({ a: 1 }),
+    await tx.collection('none').get(1),
+    await tx.collection('accounts').countDocuments()
+  ])
+  assert.equal(read, [[], 0, undefined, 2])
+  assert.equal(
+    db.listCollections().map(({ name }) => name),
+    ['accounts']
+  )
+  await db.close()
+})
+
+test.run()
