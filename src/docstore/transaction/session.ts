@@ -6,7 +6,7 @@
  * 2. Calls run one after the other, in the order in which they were made.
  * 3. Once ended, for whatever reason, it holds nothing, and every call is refused.
  */
-import { PetalError, throwIfAborted } from '../../model/errors.ts'
+import { AbortedError, PetalError } from '../../model/errors.ts'
 import { callOnAbort } from '../call-on-abort.ts'
 import type { Collections } from '../collections.ts'
 import { notOpen } from '../errors.ts'
@@ -27,8 +27,9 @@ export class Session {
   readonly #staged = new Map<string, StagedChanges>()
   /** Settles when the last call has. */
   #calls: Promise<unknown> = Promise.resolve()
-  /** Why calls are refused; undefined while the transaction runs. */
-  #refusal: PetalError | undefined
+  #isOver = false
+  /** Why it was interrupted, for calls made later. */
+  #reason: unknown
   /** Resolves when the collections are no longer held. */
   readonly #released: Promise<void>
   #release: () => void = ignore
@@ -43,7 +44,8 @@ export class Session {
     })
     this.interrupted = new Promise((_, reject) => {
       this.#interrupt = (reason) => {
-        this.#end(reason)
+        this.#reason = reason
+        this.end()
         reject(reason)
       }
     })
@@ -57,15 +59,7 @@ export class Session {
     closing.listen(onClose)
     const stops = [() => closing.forget(onClose)]
     if (signal !== undefined) {
-      stops.push(
-        callOnAbort(signal, () => {
-          try {
-            throwIfAborted(signal)
-          } catch (aborted) {
-            this.#interrupt(aborted)
-          }
-        })
-      )
+      stops.push(callOnAbort(signal, () => this.#interrupt(new AbortedError(signal.reason))))
     }
     if (maxTimeMS > 0) {
       const timer = setTimeout(() => this.#interrupt(expired(maxTimeMS)), Math.min(maxTimeMS, maxDelay))
@@ -101,22 +95,18 @@ export class Session {
   /** REQUIRES: nothing interrupts the transaction any more. @throws as commitChanges(), and why it was interrupted */
   commit(): Promise<void> {
     this.#assertRunning()
-    this.#refusal = over()
+    this.#isOver = true
     return commitChanges([...this.#staged.values()])
   }
 
   /** Frees the collections; what was not committed is forgotten. */
   end(): void {
-    this.#end(over())
-  }
-
-  #end(reason: unknown): void {
-    if (this.#refusal === undefined) this.#refusal = reason instanceof PetalError ? reason : over()
+    this.#isOver = true
     this.#release()
   }
 
   #assertRunning(): void {
-    if (this.#refusal !== undefined) throw this.#refusal
+    if (this.#isOver) throw this.#reason ?? new PetalError('NoSuchTransaction', 'The transaction has ended')
   }
 
   #inTurn<R>(call: () => Promise<R>): Promise<R> {
@@ -158,10 +148,6 @@ function expired(maxTimeMS: number): PetalError {
       'the transaction, inside it, waits for its end',
     { details: { maxTimeMS } }
   )
-}
-
-function over(): PetalError {
-  return new PetalError('NoSuchTransaction', 'The transaction has ended')
 }
 
 function ignore(): void {}
