@@ -17,6 +17,7 @@ const sources = [
   'src/docstore/errors.ts',
   'src/docstore/aggregate/cursor.ts',
   'src/docstore/read/cursor.ts',
+  'src/docstore/transaction/transaction-cursor.ts',
   'src/docstore/watch/change-stream.ts',
   'src/docstore/jobs/copy.ts',
   'src/model/errors.ts',
@@ -50,6 +51,7 @@ function examples(): Example[] {
     ...blocksOf('docs/expiry.md', 'database'),
     ...blocksOf('docs/exploring.md', 'database'),
     ...blocksOf('docs/query-semantics.md', 'database'),
+    ...blocksOf('docs/transactions.md', 'database'),
     ...sources.flatMap((file) => docstringsOf(file, 'database')),
     ...blocksOf('docs/lsm-level.md', 'store'),
     ...storeSources.flatMap((file) => docstringsOf(file, 'store'))

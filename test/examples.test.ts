@@ -93,9 +93,16 @@ test('the watch example reports every change, and ends when the database is clos
   assertNothingLeft()
 })
 
+test('the transfer example refuses what cannot be done, and loses nothing', async () => {
+  const { code, stdout, stderr } = await run('transfer.ts', [])
+  assert.is(code, 0, stderr)
+  assert.match(stdout, 'refused: Dan has no account\nAnn 80\nBob 0\nCleo 40\n102 transfers\n')
+  assertNothingLeft()
+})
+
 test('the examples to copy compile in a project with strict alone', async () => {
   const config = join(directory, 'tsconfig.json')
-  const copied = ['app.ts', 'watch.ts', 'rebuild-job.ts']
+  const copied = ['app.ts', 'transfer.ts', 'watch.ts', 'rebuild-job.ts']
   writeFileSync(
     config,
     JSON.stringify({

@@ -129,6 +129,7 @@ export class Database<out T extends object = Document> extends Collection<T> imp
    *   documents or 16 MiB, DuplicateKey of unique indexes, IllegalOperation in a read-only database, DatabaseNotOpen
    *   when the database is closed before `body` is done; AbortedError. Nothing is then committed
    * @example
+   * await db.collection('accounts').insertMany([{ _id: 'a', balance: 50 }, { _id: 'b', balance: 0 }])
    * await db.withTransaction(async (tx) => {
    *   const accounts = tx.collection('accounts')
    *   const { modifiedCount } = await accounts.updateOne({ _id: 'a', balance: { $gte: 10 } }, { $inc: { balance: -10 } })
