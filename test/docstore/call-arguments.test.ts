@@ -283,7 +283,7 @@ test("every call takes options of MongoDB's driver that make no difference; a se
   assert.is(await db.createIndex('n', options), 'n_1')
   await db.watch([], options).close()
   const { message } = await rejects(db.updateOne({}, set, { session: {} } as never), 'BadValue')
-  assert.is(message, "updateOne has no option 'session'; sessions are not supported")
+  assert.is(message, "updateOne has no option 'session'; there are no sessions, but db.withTransaction()")
 })
 
 test('calls without options of their own refuse callbacks and options, except those of the driver', async () => {
