@@ -4,7 +4,16 @@
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Collection, Decimal128, type Filter, Long, ObjectId, open, type UpdateSpec } from '../../src/index.ts'
+import {
+  type Collection,
+  Decimal128,
+  type Filter,
+  Long,
+  ObjectId,
+  open,
+  type Transaction,
+  type UpdateSpec
+} from '../../src/index.ts'
 
 type Kind = 'person' | 'robot'
 
@@ -230,6 +239,30 @@ test('results have the type of the _id, and distinct values that of the field', 
   assert.instance(any, ObjectId)
   const values: unknown[] = await untyped.distinct('a')
   assert.equal(values, [5])
+})
+
+test('in a transaction documents, ids and results have the same types', async () => {
+  await using db = await open<User>('requests', { store: 'memory' })
+  const found: [number, string | undefined, number[]] = await db.withTransaction(async (tx) => {
+    const { insertedId }: { insertedId: number } = await tx.insertOne(user)
+    await tx.updateOne({ age: { $gt: 30 }, 'home.city': 'Rome' }, { $inc: { age: 1 }, $push: { tags: 'c' } })
+    const users = await tx.find({ kind: 'person' }).sort({ age: 1 }).toArray()
+    const got = await tx.collection<User>('default').get(insertedId)
+    return [insertedId, got?.name, users.map(({ age }) => age)]
+  })
+  assert.equal(found, [1, 'Ann', [41]])
+})
+
+refused(async (users) => {
+  const tx = users as unknown as Transaction<User>
+  // @ts-expect-error: no such field
+  await tx.insertOne({ ...user, nmae: 'x' })
+  // @ts-expect-error: a number
+  await tx.updateOne({ age: 'old' }, { $set: { age: 5 } })
+  // @ts-expect-error: nothing to increment
+  await tx.collection<User>('users').updateMany({}, { $inc: { name: 1 } })
+  // @ts-expect-error: ids are numbers
+  await tx.get('1')
 })
 
 refused(async (users) => {
