@@ -48,6 +48,7 @@ export type {
   SortDirection,
   SortSpec,
   StoreName,
+  UpdateOneOptions,
   UpdateOptions
 } from './docstore/options.ts'
 export type { FindCursor } from './docstore/read/cursor.ts'

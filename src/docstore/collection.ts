@@ -30,6 +30,7 @@ import type {
   FindOneAndUpdateOptions,
   NoOptions,
   ReadOptions,
+  UpdateOneOptions,
   UpdateOptions
 } from './options.ts'
 import { ReadableCollection } from './readable-collection.ts'
@@ -140,7 +141,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   }
 
   /**
-   * Updates the first match; with `upsert`, inserts a document if none matches.
+   * Updates the first match, in `sort` order if given; with `upsert`, inserts a document if none matches.
    * @param spec update operators, or an aggregation pipeline
    * @throws PetalError BadValue for a missing filter; for an invalid update ImmutableField, PathNotViable,
    *   TypeMismatch, ConflictingUpdateOperators, NotSingleValueField and NotExactValueField (upserts), DuplicateKey,
@@ -150,7 +151,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
    * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
    * await db.updateOne({ _id: 7 }, [{ $set: { total: { $add: ['$views', '$edits'] } } }, { $unset: 'edits' }])
    */
-  updateOne(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult<T>> {
+  updateOne(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOneOptions = {}): Promise<UpdateResult<T>> {
     return this.#updateUpTo('updateOne', 1, filter, () => compileSpec(spec, filter, options), options)
   }
 
@@ -159,11 +160,11 @@ export class Collection<out T extends object = Document> extends ReadableCollect
     return this.#updateUpTo('updateMany', 0, filter, () => compileSpec(spec, filter, options), options)
   }
 
-  /** Replaces the first match, keeping its `_id`. @throws as updateOne() */
+  /** Replaces the first match, in `sort` order if given, keeping its `_id`. @throws as updateOne() */
   replaceOne(
     filter: FilterArgument<T>,
     replacement: T | WithoutId<T>,
-    options: Omit<UpdateOptions, 'arrayFilters'> = {}
+    options: Omit<UpdateOneOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult<T>> {
     return this.#updateUpTo('replaceOne', 1, filter, () => compileReplace(replacement, options), options)
   }
@@ -344,7 +345,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
     limit: number,
     filter: FilterArgument<T>,
     compile: Compile,
-    options: UpdateOptions
+    options: UpdateOneOptions
   ): Promise<UpdateResult<T>> {
     return updateResult<T>(await this.#request(() => updateRequest(call, limit, filter, compile, options), update))
   }

@@ -255,7 +255,7 @@ export interface CountOptions extends ReadOptions {
 
 export const knownCountOptions = { ...knownReadOptions, skip: true, limit: true } satisfies Known<CountOptions>
 
-/** Options of updates and replacements. */
+/** Options of updateMany(), and of every update and replacement. */
 export interface UpdateOptions extends ReadOptions {
   /** Insert a document if none matches. Default false. */
   readonly upsert?: boolean
@@ -268,6 +268,14 @@ export const knownUpdateOptions = {
   upsert: true,
   arrayFilters: true
 } satisfies Known<UpdateOptions>
+
+/** Options of updateOne() and replaceOne(). */
+export interface UpdateOneOptions extends UpdateOptions {
+  /** Sort order; the first match in this order is changed. */
+  readonly sort?: SortSpec
+}
+
+export const knownUpdateOneOptions = { ...knownUpdateOptions, sort: true } satisfies Known<UpdateOneOptions>
 
 /** Options of findOneAndDelete(). */
 export interface FindOneAndDeleteOptions extends ReadOptions {

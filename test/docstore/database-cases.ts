@@ -181,6 +181,24 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(await db.estimatedDocumentCount(), 11)
   })
 
+  claim('updateOne() and replaceOne() change the first document of a sort, in bulkWrite(), too', async (db) => {
+    await db.insertMany([1, 2, 3, 4].map((_id) => ({ _id, n: _id % 3 })))
+    const shown = async () => (await db.find().sort({ _id: 1 }).toArray()).map(({ n }) => n)
+    await db.updateOne({}, { $inc: { n: 10 } }, { sort: { n: -1 } })
+    assert.equal(await shown(), [1, 12, 0, 1])
+    await db.replaceOne({ n: { $lt: 10 } }, { n: 20 }, { sort: { n: 1 } })
+    assert.equal(await shown(), [1, 12, 20, 1])
+    await db.bulkWrite([
+      { updateOne: { filter: { n: 1 }, update: { $set: { n: 30 } }, sort: { _id: -1 } } },
+      { replaceOne: { filter: { n: { $gte: 12 } }, replacement: { n: 40 }, sort: [['n', 'asc']] } }
+    ])
+    assert.equal(await shown(), [1, 40, 20, 30])
+    const { upsertedId } = await db.updateOne({ _id: 5 }, { $set: { n: 50 } }, { sort: { n: 1 }, upsert: true })
+    assert.is(upsertedId, 5)
+    await rejects(db.updateMany({}, { $inc: { n: 1 } }, { sort: { n: 1 } } as never), 'BadValue')
+    await rejects(db.updateOne({}, { $inc: { n: 1 } }, { sort: { n: 2 } } as never), 'BadValue')
+  })
+
   claim('findOneAnd…() return the requested version', async (db) => {
     await db.insertMany([
       { _id: 1, n: 1 },

@@ -14,6 +14,7 @@ import {
   knownCountOptions,
   knownFindOptions,
   type ReadOptions,
+  type UpdateOneOptions,
   type UpdateOptions
 } from '../options.ts'
 import { Control } from '../read/control.ts'
@@ -97,7 +98,7 @@ export class TransactionCollection<out T extends object = Document> {
     return { acknowledged: true, insertedCount: ids.length, insertedIds: { ...(ids as IdOf<T>[]) } }
   }
 
-  updateOne(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult<T>> {
+  updateOne(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOneOptions = {}): Promise<UpdateResult<T>> {
     return this.#updateUpTo('updateOne', 1, filter, () => compileSpec(spec, filter, options), options)
   }
 
@@ -108,7 +109,7 @@ export class TransactionCollection<out T extends object = Document> {
   replaceOne(
     filter: FilterArgument<T>,
     replacement: T | WithoutId<T>,
-    options: Omit<UpdateOptions, 'arrayFilters'> = {}
+    options: Omit<UpdateOneOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult<T>> {
     return this.#updateUpTo('replaceOne', 1, filter, () => compileReplace(replacement, options), options)
   }
@@ -166,7 +167,7 @@ export class TransactionCollection<out T extends object = Document> {
     limit: number,
     filter: unknown,
     compile: Compile,
-    options: UpdateOptions
+    options: UpdateOneOptions
   ): Promise<UpdateResult<T>> {
     const updated = await this.#write(
       () => updateRequest(call, limit, filter, compile, options),

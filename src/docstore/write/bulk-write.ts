@@ -8,7 +8,7 @@ import { BulkWriteError, type WriteError, writeError } from '../errors.ts'
 import { assertKnown, type Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean, assertOptions } from '../option-checks.ts'
-import type { ReadOptions } from '../options.ts'
+import type { ReadOptions, SortSpec } from '../options.ts'
 import { Control } from '../read/control.ts'
 import type { BulkWriteResult } from '../results.ts'
 import type { MayHaveId, WithoutId } from '../types/documents.ts'
@@ -34,12 +34,17 @@ interface UpdateModel<T extends object> {
   readonly hint?: NonNullable<ReadOptions['hint']>
 }
 
+interface UpdateOneModel<T extends object> extends UpdateModel<T> {
+  readonly sort?: SortSpec
+}
+
 interface ReplaceModel<T extends object> {
   readonly filter: FilterArgument<T>
   readonly replacement: T | WithoutId<T>
   readonly upsert?: boolean
   readonly collation?: Collation
   readonly hint?: NonNullable<ReadOptions['hint']>
+  readonly sort?: SortSpec
 }
 
 interface DeleteModel<T extends object> {
@@ -49,18 +54,21 @@ interface DeleteModel<T extends object> {
 }
 
 const knownDelete = { filter: true, collation: true, hint: true } satisfies Known<DeleteModel<Document>>
-const knownReplace = { ...knownDelete, replacement: true, upsert: true } satisfies Known<ReplaceModel<Document>>
+const knownReplace = { ...knownDelete, replacement: true, upsert: true, sort: true } satisfies Known<
+  ReplaceModel<Document>
+>
 const knownUpdate = {
   ...knownDelete,
   update: true,
   upsert: true,
   arrayFilters: true
 } satisfies Known<UpdateModel<Document>>
+const knownUpdateOne = { ...knownUpdate, sort: true } satisfies Known<UpdateOneModel<Document>>
 
 /** One operation of bulkWrite(), in the driver's format. */
 export type BulkWriteOperation<T extends object = Document> =
   | { readonly insertOne: { readonly document: MayHaveId<T> } }
-  | { readonly updateOne: UpdateModel<T> }
+  | { readonly updateOne: UpdateOneModel<T> }
   | { readonly updateMany: UpdateModel<T> }
   | { readonly replaceOne: ReplaceModel<T> }
   | { readonly deleteOne: DeleteModel<T> }
@@ -83,7 +91,7 @@ const knownBulkWrite = { ordered: true, let: true, signal: true, maxTimeMS: true
 /** Fields of each operation. */
 const knownByName = {
   insertOne: { document: true },
-  updateOne: knownUpdate,
+  updateOne: knownUpdateOne,
   updateMany: knownUpdate,
   // arrayFilters are rejected with an error of their own.
   replaceOne: { ...knownReplace, arrayFilters: true },

@@ -21,8 +21,10 @@ import {
   knownFindOneAndDelete,
   knownFindOneAndUpdate,
   knownReadOptions,
+  knownUpdateOneOptions,
   knownUpdateOptions,
   type ReadOptions,
+  type UpdateOneOptions,
   type UpdateOptions
 } from '../options.ts'
 import { Control } from '../read/control.ts'
@@ -92,9 +94,9 @@ export function updateRequest(
   limit: number,
   filter: unknown,
   compile: Compile,
-  options: UpdateOptions
+  options: UpdateOneOptions
 ): UpdateRequest {
-  assertOptions(call, options, knownUpdateOptions)
+  assertOptions(call, options, limit === 1 ? knownUpdateOneOptions : knownUpdateOptions)
   assertBoolean('upsert', options.upsert)
   const find = compileFind(required(filter), { ...options, limit })
   const compiled = compile()
