@@ -88,7 +88,7 @@ function someCall(isOrdered: boolean): Call {
   const options = { sort, skip: below(3), limit: below(8), ...(fields && { projection: fields }) }
   const returnDocument = oneOf(['before', 'after'] as const)
   const upsert = random() < 0.3
-  switch (below(13)) {
+  switch (below(14)) {
     case 0:
     case 1: {
       const document = { _id: below(4 * greatestId), ...given }
@@ -100,6 +100,8 @@ function someCall(isOrdered: boolean): Call {
       return (collection) => collection.updateMany(filter, spec)
     case 4:
       return (collection) => collection.updateOne({ _id: id }, spec, { upsert })
+    case 13:
+      return (collection) => collection.updateOne(filter, spec, { sort })
     case 5:
       return (collection) => collection.updateMany(filter, [{ $set: { version, n: { $add: ['$n', 1] } } }])
     case 6:
