@@ -4,7 +4,9 @@
  * Invariants:
  * 1. A collection is held from the first call on it until the end: other writes to it wait.
  * 2. Calls run one after the other, in the order in which they were made.
- * 3. Once ended, for whatever reason, it holds nothing, and every call is refused.
+ * 3. Once ended, for whatever reason, every call is refused, and nothing is held any more when the one that was running
+ *    has ended: what it reads does not change meanwhile.
+ * 4. No call goes on waiting for a collection once the transaction has ended, since others may wait for its end.
  */
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import { callOnAbort } from '../call-on-abort.ts'
@@ -77,7 +79,7 @@ export class Session {
    */
   read<R>(name: string, run: (staged: StagedChanges | undefined) => R | Promise<R>): Promise<R> {
     return this.#inTurn(async () => {
-      const exists = this.#staged.has(name) || (await this.#collections.openForRead(name)) !== undefined
+      const exists = this.#staged.has(name) || (await this.#opened(name)) !== undefined
       return run(exists ? await this.#hold(name) : undefined)
     })
   }
@@ -99,10 +101,10 @@ export class Session {
     return commitChanges([...this.#staged.values()])
   }
 
-  /** Frees the collections; what was not committed is forgotten. */
+  /** Frees the collections when no call is running; what was not committed is forgotten. */
   end(): void {
     this.#isOver = true
-    this.#release()
+    this.#calls.then(this.#release)
   }
 
   #assertRunning(): void {
@@ -113,18 +115,29 @@ export class Session {
     this.#assertRunning()
     const result = this.#calls.then(async () => {
       this.#assertRunning()
-      const answer = await call()
-      this.#assertRunning()
-      return answer
+      try {
+        return await call()
+      } finally {
+        this.#assertRunning()
+      }
     })
     this.#calls = result.catch(ignore)
     return result
   }
 
+  #opened(name: string): OpenCollection | undefined | Promise<OpenCollection | undefined> {
+    const opening = this.#collections.openForRead(name)
+    return opening instanceof Promise ? this.#unlessInterrupted(opening) : opening
+  }
+
+  #unlessInterrupted<T>(waiting: Promise<T>): Promise<T> {
+    return Promise.race([this.interrupted, waiting])
+  }
+
   async #hold(name: string): Promise<StagedChanges> {
     const known = this.#staged.get(name)
     if (known !== undefined) return known
-    const collection = await new Promise<OpenCollection>((resolve, reject) => {
+    const held = new Promise<OpenCollection>((resolve, reject) => {
       const hold = (opened: OpenCollection): Promise<void> =>
         opened.writer.exclusive(() => {
           resolve(opened)
@@ -132,6 +145,7 @@ export class Session {
         })
       this.#collections.write(name, hold).catch(reject)
     })
+    const collection = await this.#unlessInterrupted(held)
     const staged = new StagedChanges(collection, this.#room)
     this.#staged.set(name, staged)
     return staged

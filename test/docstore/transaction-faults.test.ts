@@ -1,0 +1,113 @@
+/** Transactions that are interrupted, that meet other operations, or whose calls have wrong arguments. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MemoryLevel } from 'memory-level'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type Database,
+  type Document,
+  type FindOptions,
+  open,
+  type PetalError,
+  type Transaction
+} from '../../src/index.ts'
+import { turnsDuring } from '../support/loop-turns.ts'
+import { GatedLevel } from './odd-stores.ts'
+import { rejects } from './scratch.ts'
+
+/** A promise that can be resolved from outside. */
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let resolve = (): void => {}
+  const passed = new Promise<void>((onOpen) => {
+    resolve = onOpen
+  })
+  return { passed, open: () => resolve() }
+}
+
+async function withDocuments(count: number): Promise<Database> {
+  const db = await open('unused', { store: 'memory' })
+  await db.insertMany(Array.from({ length: count }, (_, _id) => ({ _id, n: _id })))
+  return db
+}
+
+const idsOf = (documents: readonly Document[]): unknown[] => documents.map(({ _id }) => _id)
+
+/** The next read of the greatest `_id` is answered when `late` has been. */
+class LateKeysLevel extends MemoryLevel {
+  late: Promise<void> | undefined
+
+  // Private API of abstract-level, missing from its types.
+  _keys(options: { readonly reverse?: boolean }): unknown {
+    const iterator = (MemoryLevel.prototype as unknown as HasKeys)._keys.call(this, options)
+    const { late } = this
+    if (late === undefined || options.reverse !== true) return iterator
+    this.late = undefined
+    const all = iterator._all
+    iterator._all = async (given: unknown) => {
+      const keys = await all.call(iterator, given)
+      await late
+      return keys
+    }
+    return iterator
+  }
+}
+
+interface HasKeys {
+  _keys(options: unknown): { _all(options: unknown): Promise<unknown> }
+}
+
+test('a collection is held until the call that was running at the interruption has ended', async () => {
+  const level = new LateKeysLevel()
+  await using db = await open(level)
+  await db.createIndex({ a: 1 })
+  const late = gate()
+  level.late = late.passed
+  const controller = new AbortController()
+  const running = db.withTransaction(
+    async (tx) => {
+      setTimeout(() => controller.abort(), 10)
+      await tx.insertOne({ _id: 3 })
+    },
+    { signal: controller.signal }
+  )
+  await rejects(running, 'Aborted')
+  const inserting = db.insertOne({ _id: 5 })
+  await sleep(10)
+  late.open()
+  await inserting
+  await sleep(10)
+  await rejects(db.insertOne({ _id: 5 }), 'DuplicateKey')
+  assert.equal(await db.find().toArray(), [{ _id: 5 }])
+})
+
+test('a call that waits for a collection ends with the transaction, and so does its hold on others', async () => {
+  const level = new GatedLevel()
+  await using db = await open(level)
+  await db.insertMany([{ _id: 1 }])
+  await db.collection('busy').insertOne({ _id: 1 })
+  const batch = gate()
+  level.gate = batch.passed
+  const busy = db.collection('busy').insertOne({ _id: 2 })
+  await sleep(5)
+  level.gate = undefined
+  const errors: unknown[] = []
+  const running = db.withTransaction(
+    async (tx) => {
+      await tx.updateOne({ _id: 1 }, { $set: { changed: true } })
+      await tx
+        .collection('busy')
+        .insertOne({ _id: 3 })
+        .catch((error: unknown) => errors.push((error as PetalError).codeName))
+    },
+    { maxTimeMS: 30 }
+  )
+  await rejects(running, 'MaxTimeMSExpired')
+  await db.updateOne({ _id: 1 }, { $set: { free: true } })
+  assert.equal(await db.get(1), { _id: 1, free: true })
+  batch.open()
+  await busy
+  await db.collection('busy').insertOne({ _id: 3 })
+  assert.equal(errors, ['MaxTimeMSExpired'])
+})
+
+test.run()
