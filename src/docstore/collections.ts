@@ -24,9 +24,12 @@ import { openCatalog } from './store/open-catalog.ts'
 import type { OpenedStore } from './store/open-store.ts'
 import { rethrow } from './store/store-errors.ts'
 import { type ChangeFeed, ChangeFeeds } from './watch/change-feed.ts'
+import { WriteQueue } from './write/write-queue.ts'
 
 export class Collections {
   readonly closing = new CloseSignal()
+  /** Tasks that take several collections, which might otherwise wait for each other. */
+  readonly transactions = new WriteQueue()
   readonly #opened: OpenedStore
   readonly #catalog: Catalog
   readonly #opener: CollectionOpener
@@ -175,7 +178,10 @@ export class Collections {
    */
   rename(names: NewName): Promise<void> {
     this.assertWritable()
-    return this.#track(this.#rename(names))
+    // In the order of the calls, unless a transaction runs.
+    if (this.transactions.length > 0) return this.#track(this.transactions.run(() => this.#rename(names)))
+    const renaming = this.#rename(names)
+    return this.#track(this.transactions.run(() => renaming))
   }
 
   /** @throws PetalError IllegalOperation in a read-only database */

@@ -17,7 +17,7 @@ import { assertOptions } from './option-checks.ts'
 import { type CollectionOptions, knownCollectionOptions } from './options.ts'
 import type { RenameOptions } from './rename-collection.ts'
 import { checkCollectionName } from './store/collection-name.ts'
-import { type Transaction, type TransactionOptions, Transactions } from './transaction/transaction.ts'
+import { runTransaction, type Transaction, type TransactionOptions } from './transaction/transaction.ts'
 
 /** Name of the collection that the Database object itself represents. */
 export const defaultCollectionName = 'default'
@@ -64,13 +64,11 @@ export interface DatabaseStats {
  */
 export class Database<out T extends object = Document> extends Collection<T> implements AsyncDisposable {
   readonly #collections: Collections
-  readonly #transactions: Transactions
 
   /** Not to be called directly: use open(). */
   constructor(collections: Collections) {
     super(collections, defaultCollectionName)
     this.#collections = collections
-    this.#transactions = new Transactions(collections, defaultCollectionName)
   }
 
   /**
@@ -139,7 +137,7 @@ export class Database<out T extends object = Document> extends Collection<T> imp
    * })
    */
   withTransaction<R>(body: (tx: Transaction<T>) => R | Promise<R>, options: TransactionOptions = {}): Promise<R> {
-    return answered(() => this.#transactions.run<T, R>(body, options))
+    return answered(() => runTransaction(this.#collections, defaultCollectionName, body, options))
   }
 
   /** Statistics of every collection, with totals. */

@@ -110,4 +110,41 @@ test('a call that waits for a collection ends with the transaction, and so does 
   assert.equal(errors, ['MaxTimeMSExpired'])
 })
 
+test('an interruption ends the wait for the turn', async () => {
+  await using db = await withDocuments(1)
+  const first = gate()
+  const running = db.withTransaction(() => first.passed)
+  const controller = new AbortController()
+  const waiting = db.withTransaction(() => assert.unreachable('it was aborted before its turn'), {
+    signal: controller.signal
+  })
+  controller.abort(new Error('no longer wanted'))
+  await rejects(Promise.race([waiting, sleep(1000)]), 'Aborted')
+  first.open()
+  await running
+})
+
+test('renaming a held collection to the name of one that the transaction takes next waits for its end', async () => {
+  await using db = await withDocuments(1)
+  await db.collection('a').insertOne({ _id: 1 })
+  await db.collection('b').insertOne({ _id: 1 })
+  let renaming: Promise<unknown> = Promise.resolve()
+  await db.withTransaction(
+    async (tx) => {
+      await tx.collection('a').updateOne({ _id: 1 }, { $set: { x: 1 } })
+      renaming = db.collection('a').rename('b', { dropTarget: true })
+      await sleep(5)
+      await tx.collection('b').updateOne({ _id: 1 }, { $set: { x: 2 } })
+    },
+    { maxTimeMS: 5000 }
+  )
+  await renaming
+  assert.equal(await db.collection('b').find().toArray(), [{ _id: 1, x: 1 }])
+  // Without a transaction, in the order of the calls.
+  const back = db.collection('b').rename('a')
+  const inserted = db.collection('b').insertOne({ _id: 9 })
+  await Promise.all([back, inserted])
+  assert.equal(await db.collection('a').find().toArray(), [{ _id: 1, x: 1 }])
+})
+
 test.run()

@@ -6,8 +6,7 @@ import type { Known } from '../known-options.ts'
 import { assertFunction, assertOptions, wholeNumber } from '../option-checks.ts'
 import { checkCollectionName } from '../store/collection-name.ts'
 import { untilAborted } from '../write/until-aborted.ts'
-import { WriteQueue } from '../write/write-queue.ts'
-import { type Limits, Session } from './session.ts'
+import { Session } from './session.ts'
 import { TransactionCollection } from './transaction-collection.ts'
 
 /** Options of withTransaction(). */
@@ -46,41 +45,31 @@ export class Transaction<out T extends object = Document> extends TransactionCol
 
 type Body<T extends object, R> = (tx: Transaction<T>) => R | Promise<R>
 
-/** Runs the transactions of a database one after the other. */
-export class Transactions {
-  readonly #collections: Collections
-  readonly #defaultCollection: string
-  readonly #queue = new WriteQueue()
-
-  constructor(collections: Collections, defaultCollection: string) {
-    this.#collections = collections
-    this.#defaultCollection = defaultCollection
-  }
-
-  /** @throws as Database.withTransaction() */
-  run<T extends object, R>(body: Body<T, R>, options: TransactionOptions): Promise<R> {
-    assertOptions('withTransaction', options, knownTransactionOptions)
-    assertFunction('The body of withTransaction', body)
-    const maxTimeMS = wholeNumber('maxTimeMS', options.maxTimeMS, defaultMilliseconds)
-    const { signal } = options
+/**
+ * Runs a transaction when those before it have ended.
+ * @throws as Database.withTransaction()
+ */
+export function runTransaction<T extends object, R>(
+  collections: Collections,
+  defaultCollection: string,
+  body: Body<T, R>,
+  options: TransactionOptions
+): Promise<R> {
+  assertOptions('withTransaction', options, knownTransactionOptions)
+  assertFunction('The body of withTransaction', body)
+  const maxTimeMS = wholeNumber('maxTimeMS', options.maxTimeMS, defaultMilliseconds)
+  const { signal } = options
+  throwIfAborted(signal)
+  collections.assertWritable()
+  let hasBegun = false
+  const done = collections.transactions.run(async () => {
     throwIfAborted(signal)
-    this.#collections.assertWritable()
-    let isWaiting = true
-    const done = this.#queue.run(() => {
-      isWaiting = false
-      throwIfAborted(signal)
-      this.#collections.assertWritable()
-      return this.#run(body, { signal, maxTimeMS })
-    })
-    return signal === undefined ? done : untilAborted(done, signal, () => isWaiting)
-  }
-
-  async #run<T extends object, R>(body: Body<T, R>, limits: Limits): Promise<R> {
-    const session = new Session(this.#collections)
-    const stop = session.obey(limits)
+    collections.assertWritable()
+    hasBegun = true
+    const session = new Session(collections)
+    const stop = session.obey({ signal, maxTimeMS })
     try {
-      const tx = new Transaction<T>(session, this.#defaultCollection)
-      const result = await Promise.race([session.interrupted, resultOf(body, tx, session)])
+      const result = await Promise.race([session.interrupted, resultOf(body, session, defaultCollection)])
       stop()
       await session.commit()
       return result
@@ -88,12 +77,17 @@ export class Transactions {
       stop()
       session.end()
     }
-  }
+  })
+  return signal === undefined ? done : untilAborted(done, signal, () => !hasBegun)
 }
 
 /** Calls that the body made without waiting for them belong to the transaction, too. */
-async function resultOf<T extends object, R>(body: Body<T, R>, tx: Transaction<T>, session: Session): Promise<R> {
-  const result = await body(tx)
+async function resultOf<T extends object, R>(
+  body: Body<T, R>,
+  session: Session,
+  defaultCollection: string
+): Promise<R> {
+  const result = await body(new Transaction<T>(session, defaultCollection))
   await session.idle()
   return result
 }
