@@ -147,4 +147,39 @@ test('renaming a held collection to the name of one that the transaction takes n
   assert.equal(await db.collection('a').find().toArray(), [{ _id: 1, x: 1 }])
 })
 
+test('wrong arguments are rejected as by the calls of a collection, and the transaction goes on', async () => {
+  await using db = await withDocuments(2)
+  // @ts-expect-error
+  await rejects(db.withTransaction('no function'), 'BadValue')
+  // @ts-expect-error
+  await rejects(db.withTransaction(undefined), 'BadValue')
+  await db.withTransaction(async (tx) => {
+    for (const none of [undefined, null, 5, 'text', {}]) {
+      const { message } = await rejects(tx.insertMany(none as never), 'BadValue')
+      assert.match(message, 'takes an iterable of documents')
+    }
+    const { message } = await rejects(tx.insertMany([{ n: 1 }, 5 as never]), 'BadValue')
+    assert.match(message, 'at 1')
+    await rejects(tx.insertMany([{ n: 1 }], { ordered: false } as never), 'BadValue')
+    await rejects(tx.insertOne({ n: 1 }, { unknown: 1 } as never), 'BadValue')
+    await rejects(tx.insertOne({ n: 1 }, null as never), 'BadValue')
+    await rejects(tx.findOne({}, null as never), 'BadValue')
+    await rejects(tx.findOne({}, { unknown: 1 } as never), 'BadValue')
+    await tx.insertOne({ _id: 'kept' }, {})
+  })
+  assert.equal(idsOf(await db.find().toArray()), [0, 1, 'kept'])
+})
+
+test('a source without an end is not read further than a transaction can take', async () => {
+  await using db = await withDocuments(1)
+  function* endless() {
+    for (;;) yield { n: 1 }
+  }
+  await rejects(
+    db.withTransaction((tx) => tx.insertMany(endless())),
+    'TransactionTooLarge'
+  )
+})
+
+test.run()
 test.run()

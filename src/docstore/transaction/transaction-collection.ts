@@ -2,7 +2,7 @@
 import { PetalError } from '../../model/errors.ts'
 import { tryEncodeKey } from '../../model/key.ts'
 import { deliver } from '../../model/time-slice.ts'
-import type { Document } from '../../model/types.ts'
+import { type Document, describeType } from '../../model/types.ts'
 import { assertDocument } from '../documents/stored-form.ts'
 import { leadingToCaller } from '../errors.ts'
 import { assertOptions } from '../option-checks.ts'
@@ -13,6 +13,7 @@ import {
   type FindOptions,
   knownCountOptions,
   knownFindOptions,
+  type NoOptions,
   type ReadOptions,
   type UpdateOneOptions,
   type UpdateOptions
@@ -29,6 +30,7 @@ import {
 import type { IdOf, MayHaveId, WithId, WithoutId } from '../types/documents.ts'
 import type { FilterArgument, IdArgument } from '../types/filter.ts'
 import type { UpdateSpec } from '../types/update.ts'
+import { isIterable } from '../write/insert-many.ts'
 import {
   type Compile,
   compileReplace,
@@ -38,6 +40,7 @@ import {
   findOneAndUpdateRequest,
   updateRequest
 } from '../write/mutation-request.ts'
+import { assertDocuments } from './room.ts'
 import type { Session } from './session.ts'
 import type { StagedChanges } from './staged-changes.ts'
 import { TransactionCursor } from './transaction-cursor.ts'
@@ -62,7 +65,7 @@ export class TransactionCollection<out T extends object = Document> {
   }
 
   async findOne(filter: FilterArgument<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
-    const [first] = await this.#find('findOne', filter, { ...options, limit: 1 })
+    const [first] = await this.#find('findOne', filter, options, { limit: 1 })
     return (first as WithId<T> | undefined) ?? null
   }
 
@@ -87,14 +90,22 @@ export class TransactionCollection<out T extends object = Document> {
     })
   }
 
-  async insertOne(document: MayHaveId<T>): Promise<InsertOneResult<T>> {
-    const [insertedId] = await this.#insert([document])
+  async insertOne(document: MayHaveId<T>, options: NoOptions = {}): Promise<InsertOneResult<T>> {
+    const [insertedId] = await this.#insert(() => {
+      assertOptions('insertOne', options, {})
+      const given: unknown = document
+      assertDocument(given)
+      return [given]
+    })
     return { acknowledged: true, insertedId: insertedId as IdOf<T> }
   }
 
   /** Inserts all the documents, or none. @throws PetalError for the first one that is rejected */
-  async insertMany(documents: Iterable<MayHaveId<T>>): Promise<InsertManyResult<T>> {
-    const ids = await this.#insert([...documents])
+  async insertMany(documents: Iterable<MayHaveId<T>>, options: NoOptions = {}): Promise<InsertManyResult<T>> {
+    const ids = await this.#insert(() => {
+      assertOptions('insertMany of a transaction', options, {})
+      return listOf(documents)
+    })
     return { acknowledged: true, insertedCount: ids.length, insertedIds: { ...(ids as IdOf<T>[]) } }
   }
 
@@ -144,22 +155,19 @@ export class TransactionCollection<out T extends object = Document> {
     return (returned as WithId<T> | undefined) ?? null
   }
 
-  #find(call: string, filter: unknown, options: FindOptions): Promise<readonly Document[]> {
+  /** @param own options that are not the caller's */
+  #find(call: string, filter: unknown, options: FindOptions, own: FindOptions = {}): Promise<readonly Document[]> {
     const check = () => {
       assertOptions(call, options, knownFindOptions)
-      return { find: compileFind(filter, options), control: new Control(options) }
+      return { find: compileFind(filter, { ...options, ...own }), control: new Control(options) }
     }
     return this.#read(check, (staged, { find, control }) => {
       return staged === undefined ? resultWithoutCollection(find, []) : staged.find(find, control)
     })
   }
 
-  #insert(documents: readonly unknown[]): Promise<readonly unknown[]> {
-    const check = (): readonly Document[] => {
-      for (const document of documents) assertDocument(document)
-      return documents as readonly Document[]
-    }
-    return this.#write(check, (staged, given) => staged.insert(given))
+  #insert(check: () => readonly Document[]): Promise<readonly unknown[]> {
+    return this.#write(check, (staged, documents) => staged.insert(documents))
   }
 
   async #updateUpTo(
@@ -225,4 +233,19 @@ export class TransactionCollection<out T extends object = Document> {
       throw await deliver(leadingToCaller(error))
     }
   }
+}
+
+/** @throws PetalError BadValue, TransactionTooLarge; without reading further, since the source may have no end */
+function listOf(source: unknown): readonly Document[] {
+  if (!isIterable(source)) {
+    const got = describeType(source)
+    throw new PetalError('BadValue', `insertMany of a transaction takes an iterable of documents, got ${got}`)
+  }
+  const documents: Document[] = []
+  for (const document of source) {
+    assertDocument(document, documents.length)
+    documents.push(document)
+    assertDocuments(documents.length)
+  }
+  return documents
 }

@@ -91,7 +91,8 @@ async function takeAll(
   }
 }
 
-function isIterable(source: unknown): source is Iterable<Document> {
+/** Not of a string, whose characters are no documents. */
+export function isIterable(source: unknown): source is Iterable<Document> {
   return typeof source === 'object' && source !== null && Symbol.iterator in source
 }
 
