@@ -147,6 +147,62 @@ test('renaming a held collection to the name of one that the transaction takes n
   assert.equal(await db.collection('a').find().toArray(), [{ _id: 1, x: 1 }])
 })
 
+test('a find returns changed documents where it will return them after the commit', async () => {
+  const finds: [filter: Document, options: FindOptions][] = [
+    [{ _id: { $in: [3, 1, 2] } }, {}],
+    [{ _id: { $in: [3, 1, 2] } }, { limit: 2 }],
+    [{ $or: [{ _id: 4 }, { _id: 0 }, { _id: 2 }] }, { sort: { $natural: -1 } }],
+    [{}, { hint: { $natural: -1 } }],
+    [{}, { hint: { $natural: -1 }, limit: 1 }],
+    [{}, { sort: { $natural: -1 }, skip: 1, limit: 3 }],
+    [{ n: { $gte: 1 } }, { sort: { n: -1 }, skip: 1 }],
+    [{}, { sort: { same: 1 } }],
+    [{ _id: 'x'.repeat(5000) }, {}]
+  ]
+  for (const ids of ['table', { codec: 'reversible', from: 0, to: 100 }] as const) {
+    await using db = await open('unused', { store: 'memory', ids })
+    await db.insertMany([0, 1, 2, 3, 4].map((_id) => ({ _id, n: _id })))
+    const change = async (tx: Transaction): Promise<unknown[][]> => {
+      await tx.updateOne({ _id: 2 }, { $inc: { n: 10 } })
+      await tx.updateOne({ _id: 0 }, { $set: { same: null } })
+      await tx.insertOne({ _id: 7, n: 2.5 })
+      await tx.updateOne({ _id: 3 }, { $set: { x: 1 } })
+      await tx.deleteOne({ _id: 4 })
+      return Promise.all(finds.map(async ([filter, options]) => idsOf(await tx.find(filter, options).toArray())))
+    }
+    const seen = await db.withTransaction(change)
+    for (const [i, [filter, options]] of finds.entries()) {
+      assert.equal(idsOf(await db.find(filter, options).toArray()), seen[i], `find ${i}`)
+    }
+  }
+})
+
+test('a find lets the event loop turn while it looks at changed documents, and shapes and merges what it found', async () => {
+  await using db = await withDocuments(2000)
+  await db.withTransaction(async (tx) => {
+    await tx.updateMany({ _id: { $lt: 400 } }, { $inc: { n: 1 } })
+    const none = { filter: { n: { $lt: 0 } }, options: {} }
+    const projected = { filter: { _id: { $gte: 1000 } }, options: { projection: { n: 1 } } }
+    const reads = [none, projected, { filter: {}, options: { sort: { n: -1 } } }] as const
+    for (const { filter, options } of reads) {
+      const alone = await turnsDuring(() => db.find(filter, options).toArray())
+      const inside = await turnsDuring(() => tx.find(filter, options).toArray())
+      assert.ok(inside >= alone + 400, `${inside} turns instead of ${alone}: ${JSON.stringify(filter)}`)
+    }
+  })
+})
+
+test('a find stops at its time limit while it looks at changed documents', async () => {
+  await using db = await withDocuments(500)
+  await db.withTransaction(async (tx) => {
+    await tx.updateMany({}, { $set: { list: Array.from({ length: 100 }, (_, i) => i) } })
+    const sum = { $reduce: { input: '$list', initialValue: 0, in: { $add: ['$$value', '$$this'] } } }
+    const slow = { $expr: { $lt: [sum, { $size: { $filter: { input: '$list', cond: { $gt: [sum, 1e9] } } } }] } }
+    await rejects(tx.find(slow, { maxTimeMS: 20 }).toArray(), 'MaxTimeMSExpired')
+    assert.is(await tx.countDocuments({ list: 5 }), 500)
+  })
+})
+
 test('wrong arguments are rejected as by the calls of a collection, and the transaction goes on', async () => {
   await using db = await withDocuments(2)
   // @ts-expect-error
@@ -181,5 +237,4 @@ test('a source without an end is not read further than a transaction can take', 
   )
 })
 
-test.run()
 test.run()

@@ -7,7 +7,7 @@
  * 3. Staged documents are read back from their records: they share nothing with the caller's.
  */
 import { cloneDocument } from '../../model/clone.ts'
-import { encodeKey } from '../../model/key.ts'
+import { encodeKey, tryEncodeKey } from '../../model/key.ts'
 import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { decodeRecord, isSameDocument } from '../documents/record.ts'
@@ -46,6 +46,8 @@ interface Found extends StoredDocument {
   /** How it was changed before. */
   readonly kind: CommitKind | undefined
 }
+
+type Order = (a: Found, b: Found) => number
 
 export class StagedChanges {
   readonly collection: OpenCollection
@@ -134,11 +136,15 @@ export class StagedChanges {
 
   /** Returns what a find returns. */
   async find(find: CompiledFind, control: Control): Promise<Document[]> {
-    const found = await this.#find(find, control, 'read')
-    return found.map(({ document, kind }) => {
+    const documents: Document[] = []
+    const timeSlice = new TimeSlice()
+    for (const { document, kind } of await this.#find(find, control, 'read')) {
+      if (timeSlice.isOver()) await timeSlice.renew()
+      control.check()
       const own = kind === undefined ? document : cloneDocument(document)
-      return find.project === undefined ? own : find.project(own)
-    })
+      documents.push(find.project === undefined ? own : find.project(own))
+    }
+    return documents
   }
 
   /** Returns the document with this encoded `_id`; undefined if there is none. */
@@ -156,43 +162,48 @@ export class StagedChanges {
     const most = use === 'read' ? end : Math.min(end, maxChangedDocuments + 1)
     // Those that were changed are left out.
     const wanted: CompiledFind = { ...find, skip: 0, limit: most + this.#ordinals.size }
-    const unchanged = await committedMatches(this.collection, wanted, control, use, this.#ordinals)
-    const committed = unchanged.map((original): Found => {
-      const { document, record } = original
-      return { document, record, original, kind: undefined }
-    })
-    const changed = this.#changedMatches(find)
-    const { sort } = find
-    const all = sort.natural === -1 ? [...changed.reverse(), ...committed] : [...committed, ...changed]
-    if (changed.length > 0) this.#sort(all, sort)
-    const found = all.slice(find.skip, end)
+    const committed = await committedMatches(this.collection, wanted, control, use, this.#ordinals)
+    const changed = await this.#changedMatches(find, control)
+    const found: Found[] = []
+    const timeSlice = new TimeSlice()
+    for (const each of merged(committed, changed, this.#order(find))) {
+      if (timeSlice.isOver()) await timeSlice.renew()
+      if (found.push(each) === end) break
+    }
     if (use === 'replace') assertDocuments(found.length)
-    return found
+    return found.slice(find.skip)
   }
 
   /** Changed documents are the newest, except where their place depends on the `_id`. */
-  #sort(found: Found[], { keys, compare, natural = 1 }: CompiledFind['sort']): void {
+  #order({ sort, plan }: CompiledFind): Order {
     const { ids } = this.collection.store
-    if (keys.length > 0) found.sort((a, b) => compare(a.document, b.document))
-    else if (ids !== undefined) {
-      const placed = found.map((each) => ({ each, ordinal: ids.ordinalOfKey(encodeKey(each.document._id)) ?? 0 }))
-      placed.sort((a, b) => natural * (a.ordinal - b.ordinal))
-      for (const [i, { each }] of placed.entries()) found[i] = each
-    }
+    const direction = plan.reverse ? -1 : 1
+    const placeOf =
+      ids === undefined
+        ? ({ kind }: Found) => (kind === undefined ? 0 : 1)
+        : ({ document }: Found) => ids.ordinalOfKey(encodeKey(document._id)) ?? 0
+    const byPlace: Order = (a, b) => direction * (placeOf(a) - placeOf(b))
+    return sort.keys.length === 0 ? byPlace : (a, b) => sort.compare(a.document, b.document) || byPlace(a, b)
   }
 
-  #changedMatches({ filter }: CompiledFind): Found[] {
+  async #changedMatches({ filter, plan }: CompiledFind, control: Control): Promise<Found[]> {
     const found: Found[] = []
+    const timeSlice = new TimeSlice()
     for (const { kind, original, after } of this.#candidates(filter.ids)) {
+      if (timeSlice.isOver()) await timeSlice.renew()
+      control.check()
       if (after !== undefined && filter.matches(after.document)) found.push({ ...after, original, kind })
     }
-    return found
+    return plan.reverse ? found.reverse() : found
   }
 
   /** @param ids if every match has one of these */
   #candidates(ids: readonly unknown[] | undefined): Iterable<StagedChange> {
     if (ids === undefined) return this.#changes.values()
-    return ids.map((id) => this.#changes.get(textOf(encodeKey(id)))).filter((change) => change !== undefined)
+    const keys = new Set(ids.flatMap((id) => tryEncodeKey(id) ?? []).map(textOf))
+    const named = [...keys].filter((key) => this.#changes.has(key))
+    const inOrder = named.length < 2 ? named : [...this.#changes.keys()].filter((key) => keys.has(key))
+    return inOrder.map((key) => this.#changes.get(key)!)
   }
 
   #entryOf(document: Document): Entry {
@@ -249,4 +260,16 @@ function changeOf(
 
 function textOf(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}
+
+function* merged(committed: readonly Match[], changed: readonly Found[], order: Order): Iterable<Found> {
+  const inOrder = changed.toSorted(order)
+  let next = 0
+  for (const original of committed) {
+    const { document, record } = original
+    const one: Found = { document, record, original, kind: undefined }
+    while (next < inOrder.length && order(inOrder[next]!, one) < 0) yield inOrder[next++]!
+    yield one
+  }
+  while (next < inOrder.length) yield inOrder[next++]!
 }
