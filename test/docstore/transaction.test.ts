@@ -248,6 +248,8 @@ test('a transaction can change 1,000 documents, and is refused more before it re
     assert.match(message, '1000 documents')
     await rejects(tx.updateMany({}, { $inc: { n: 1 } }), 'TransactionTooLarge')
     await rejects(tx.deleteMany({}), 'TransactionTooLarge')
+    // Even if it changes nothing: not all that match were looked at.
+    await rejects(tx.updateMany({}, { $unset: { none: true } }), 'TransactionTooLarge')
     await tx.updateMany({ _id: { $lt: 500 } }, { $inc: { n: 1 } })
     assert.is(await tx.countDocuments(), 3500)
   })

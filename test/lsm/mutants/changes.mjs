@@ -17,16 +17,12 @@ export const changes = [
   ),
   mutant(
     'documents before a change are read from the current state',
-    edit(telling, 'run(ordinalsBefore), before.options)', 'run(ordinalsBefore), store.readOptions())'),
+    edit(telling, 'run.map(oldOrdinal), before.options)', 'run.map(oldOrdinal), store.readOptions())'),
     'docstore/watch'
   ),
   mutant(
     'the next batch does not wait until the changes of this one are reported',
-    edit(
-      committer,
-      'await notifyStreams({ kind, ordinalsBefore: removed',
-      'void notifyStreams({ kind, ordinalsBefore: removed'
-    ),
+    edit(committer, 'await notifyStreams(commit.changes', 'void notifyStreams(commit.changes'),
     'docstore/watch',
     'docstore/watch-model'
   ),

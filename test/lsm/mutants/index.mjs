@@ -22,6 +22,7 @@ import { rebuilds } from './rebuilds.mjs'
 import { recovery } from './recovery.mjs'
 import { slices } from './slices.mjs'
 import { tallies } from './tallies.mjs'
+import { transactions } from './transactions.mjs'
 import { values } from './values.mjs'
 import { wrappers } from './wrappers.mjs'
 
@@ -49,6 +50,7 @@ export const mutants = {
   'Strings compare as a collation has it': collations,
   'Pipelines mean what their stages mean': pipelines,
   'Expressions decide, whatever they imply': expressions,
+  'A transaction is one write': transactions,
   'What is told is what was committed, and what expires what must': changes,
   'Calls do what is asked of them, or say that they do not': calls
 }

@@ -1,0 +1,83 @@
+/** Transactions are committed as a whole or not at all, and see what is theirs. */
+import { edit, mutant } from './mutant.mjs'
+
+const session = 'docstore/transaction/session'
+const staged = 'docstore/transaction/staged-changes'
+const committing = 'docstore/transaction/commit-changes'
+const model = 'docstore/transaction-model'
+const cases = 'docstore/transaction'
+
+export const transactions = [
+  mutant(
+    'a transaction finds the committed version of what it has changed, too',
+    edit('docstore/transaction/committed-matches', 'if (!changed.has(ordinal)) found.push', 'found.push'),
+    model
+  ),
+  mutant(
+    'a transaction reads fewer committed documents the more it has changed',
+    edit(staged, 'limit: most + this.#ordinals.size', 'limit: most'),
+    model
+  ),
+  mutant(
+    'others write to collections that a transaction holds',
+    edit(session, 'return this.#released', 'return Promise.resolve()'),
+    cases
+  ),
+  mutant(
+    'collections are free before the last call has ended',
+    edit(session, 'this.#calls.then(this.#release)', 'this.#release()'),
+    'docstore/transaction-faults'
+  ),
+  mutant(
+    'calls that were not waited for are left out',
+    edit('docstore/transaction/transaction', '  await session.idle()\n', ''),
+    cases
+  ),
+  mutant(
+    'an _id that was deleted in a transaction is taken',
+    edit(staged, ': before.after !== undefined', ': true'),
+    cases,
+    model
+  ),
+  mutant(
+    'what a transaction has inserted and deleted again is deleted once more',
+    edit(staged, 'return original !== after', 'return true'),
+    'docstore/transaction-watch',
+    model
+  ),
+  mutant(
+    'documents that are as they were are written again',
+    edit(staged, 'return !isSameDocument(after.record, original.record)', 'return true'),
+    'docstore/transaction-watch'
+  ),
+  mutant(
+    'documents of a transaction are handed out themselves',
+    edit(staged, 'kind === undefined ? document : cloneDocument(document)', 'document'),
+    cases
+  ),
+  mutant(
+    '_ids that a transaction has inserted are not noted',
+    edit(committing, "if (kind === 'insert') writer.noteId(key)", ''),
+    cases,
+    model
+  ),
+  mutant(
+    'unique keys are taken from documents that are replaced later in the same transaction',
+    edit(
+      committing,
+      '    if (original !== undefined) committer.remove(commit, original, key)\n  }\n  for (const { after, key, kind } of changes) {\n    if (timeSlice.isOver()) await timeSlice.renew()\n',
+      '  }\n  for (const { after, key, kind, original } of changes) {\n    if (timeSlice.isOver()) await timeSlice.renew()\n    if (original !== undefined) committer.remove(commit, original, key)\n'
+    ),
+    cases
+  ),
+  mutant(
+    'a transaction may change any number of documents',
+    edit('docstore/transaction/room', '    assertDocuments(all.documents)\n', ''),
+    cases
+  ),
+  mutant(
+    'an update that changes nothing ends after as many matches as a transaction may change',
+    edit(staged, "if (use === 'replace') assertDocuments(found.length)", ''),
+    cases
+  )
+]
