@@ -1,5 +1,6 @@
 /** The index of a collection: statistics, tuning and rebuilds. */
 import { PetalError } from '../model/errors.ts'
+import { answered } from '../model/time-slice.ts'
 import type { IndexStats } from '../sharded-bloom/document-index.ts'
 import { type RebuildReason, rebuildReason } from '../sharded-bloom/rebuild/policy.ts'
 import type { TuneResult } from '../sharded-bloom/tune/tune-result.ts'
@@ -45,29 +46,34 @@ export interface CollectionIndex {
 
 export function collectionIndex(collections: Collections, name: string): CollectionIndex {
   return {
-    stats: async () => (await collections.openForRead(name))?.indexStats() ?? noIndex,
-    tune: async (options = {}) => {
-      assertOptions('index.tune', options, knownTuneOptions)
-      const collection = await collections.openForRead(name)
-      if (collection === undefined) throw noCollection(name)
-      return options.dryRun === true
-        ? tuneCollection(collection, options)
-        : collections.write(name, (writable) => tuneCollection(writable, options))
-    },
-    rebuild: async (options = {}) => {
-      assertOptions('index.rebuild', options, knownRebuildOptions)
-      checkThreads(options)
-      if ((await collections.openForRead(name)) === undefined) throw noCollection(name)
-      // The write returns before the rebuild is done: close() aborts a rebuild instead of waiting for it.
-      const { done } = await collections.write(name, async (writable) => ({ done: writable.rebuildIndex(options) }))
-      return done
-    },
-    rebuildReason: async () => {
-      const collection = await collections.openForRead(name)
-      const tuning = collection?.indexTuning
-      return collection && tuning && rebuildReason(collection.indexStats(), tuning.segmentDocuments)
-    }
+    stats: () => answered(async () => (await collections.openForRead(name))?.indexStats() ?? noIndex),
+    tune: (options = {}) => answered(() => tune(collections, name, options)),
+    rebuild: (options = {}) => answered(() => rebuild(collections, name, options)),
+    rebuildReason: () =>
+      answered(async () => {
+        const collection = await collections.openForRead(name)
+        const tuning = collection?.indexTuning
+        return collection && tuning && rebuildReason(collection.indexStats(), tuning.segmentDocuments)
+      })
   }
+}
+
+async function tune(collections: Collections, name: string, options: TuneOptions): Promise<TuneResult> {
+  assertOptions('index.tune', options, knownTuneOptions)
+  const collection = await collections.openForRead(name)
+  if (collection === undefined) throw noCollection(name)
+  return options.dryRun === true
+    ? tuneCollection(collection, options)
+    : collections.write(name, (writable) => tuneCollection(writable, options))
+}
+
+async function rebuild(collections: Collections, name: string, options: RebuildOptions): Promise<RebuildResult> {
+  assertOptions('index.rebuild', options, knownRebuildOptions)
+  checkThreads(options)
+  if ((await collections.openForRead(name)) === undefined) throw noCollection(name)
+  // The write returns before the rebuild is done: close() aborts a rebuild instead of waiting for it.
+  const { done } = await collections.write(name, async (writable) => ({ done: writable.rebuildIndex(options) }))
+  return done
 }
 
 function noCollection(name: string): PetalError {

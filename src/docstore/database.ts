@@ -141,7 +141,71 @@ export class Database<out T extends object = Document> extends Collection<T> imp
   }
 
   /** Statistics of every collection, with totals. */
-  async stats(): Promise<DatabaseStats> {
+  stats(): Promise<DatabaseStats> {
+    return answered(() => this.#stats())
+  }
+
+  /**
+   * Checks the integrity of the store (if it supports that), of every document and `_id`, and of the indexes. Reads and
+   * writes continue meanwhile.
+   * @returns the problems found; they are not thrown
+   * @throws AbortedError
+   * @example
+   * const { problems } = await db.verify()
+   * for (const { collection, kind, what } of problems) console.error(collection, kind, what)
+   */
+  verify(options: VerifyOptions = {}): Promise<DatabaseVerifyReport> {
+    return answered(() => {
+      assertOptions('verify', options, knownVerifyOptions)
+      return verifyDatabase(this.#collections, options)
+    })
+  }
+
+  /**
+   * Copies the database as of the call into a new directory, while reads and writes continue. The copy contains every
+   * write acknowledged by then and none made later. Tables of the LSM store, which are immutable, are hard-linked where
+   * the file system allows it: the copies take no space, but damage to such a file on disk affects both databases.
+   * @param location must not exist, or be an empty directory; it appears once the copy is complete and durable
+   * @throws PetalError DatabaseExists, BadValue for a location inside a database, StoreFailure, DataCorruption;
+   *   AbortedError
+   * @example
+   * await db.backup('./backups/monday.db')
+   */
+  backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
+    return answered(() => {
+      assertOptions('backup', options, knownBackupOptions)
+      return backupDatabase(this.#collections, location, options)
+    })
+  }
+
+  /**
+   * Compacts the store until no obsolete version is left, while reads and writes continue. The store compacts
+   * incrementally by itself; call this after mass deletions, or when no more writes are to come.
+   * @throws PetalError IllegalOperation in a read-only database, StoreFailure, DataCorruption; AbortedError
+   * @example
+   * const { bytesBefore, bytesAfter } = await db.compact()
+   */
+  compact(options: CompactOptions = {}): Promise<CompactResult> {
+    return answered(() => {
+      assertOptions('compact', options, knownCompactOptions)
+      return compactDatabase(this.#collections, options)
+    })
+  }
+
+  /**
+   * Waits for pending writes, aborts all reads, and closes the store if open() opened it. Calling it again is harmless.
+   * An insertMany() or importLines() whose source is asynchronous does not wait for the source to end: what it has
+   * received by then is inserted, and the call fails with DatabaseNotOpen.
+   */
+  close(): Promise<void> {
+    return this.#collections.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #stats(): Promise<DatabaseStats> {
     const collections: CollectionStats[] = []
     for (const name of this.#collections.names) {
       const collection = await this.#collections.openForRead(name)
@@ -160,59 +224,5 @@ export class Database<out T extends object = Document> extends Collection<T> imp
       indexBytes: sum(({ index }) => index.bytes.total),
       collections
     }
-  }
-
-  /**
-   * Checks the integrity of the store (if it supports that), of every document and `_id`, and of the indexes. Reads and
-   * writes continue meanwhile.
-   * @returns the problems found; they are not thrown
-   * @throws AbortedError
-   * @example
-   * const { problems } = await db.verify()
-   * for (const { collection, kind, what } of problems) console.error(collection, kind, what)
-   */
-  async verify(options: VerifyOptions = {}): Promise<DatabaseVerifyReport> {
-    assertOptions('verify', options, knownVerifyOptions)
-    return verifyDatabase(this.#collections, options)
-  }
-
-  /**
-   * Copies the database as of the call into a new directory, while reads and writes continue. The copy contains every
-   * write acknowledged by then and none made later. Tables of the LSM store, which are immutable, are hard-linked where
-   * the file system allows it: the copies take no space, but damage to such a file on disk affects both databases.
-   * @param location must not exist, or be an empty directory; it appears once the copy is complete and durable
-   * @throws PetalError DatabaseExists, BadValue for a location inside a database, StoreFailure, DataCorruption;
-   *   AbortedError
-   * @example
-   * await db.backup('./backups/monday.db')
-   */
-  async backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
-    assertOptions('backup', options, knownBackupOptions)
-    return backupDatabase(this.#collections, location, options)
-  }
-
-  /**
-   * Compacts the store until no obsolete version is left, while reads and writes continue. The store compacts
-   * incrementally by itself; call this after mass deletions, or when no more writes are to come.
-   * @throws PetalError IllegalOperation in a read-only database, StoreFailure, DataCorruption; AbortedError
-   * @example
-   * const { bytesBefore, bytesAfter } = await db.compact()
-   */
-  async compact(options: CompactOptions = {}): Promise<CompactResult> {
-    assertOptions('compact', options, knownCompactOptions)
-    return compactDatabase(this.#collections, options)
-  }
-
-  /**
-   * Waits for pending writes, aborts all reads, and closes the store if open() opened it. Calling it again is harmless.
-   * An insertMany() or importLines() whose source is asynchronous does not wait for the source to end: what it has
-   * received by then is inserted, and the call fails with DatabaseNotOpen.
-   */
-  close(): Promise<void> {
-    return this.#collections.close()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 }

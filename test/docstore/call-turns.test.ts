@@ -54,7 +54,16 @@ const idle: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
   'dropIndex of none': (db) => db.dropIndex('none'),
   'dropIndexes of none': (db) => db.collection('missing').dropIndexes(),
   'drop of none': (db) => db.collection('missing').drop(),
-  'rename of none': (db) => db.collection('missing').rename('other')
+  'rename of none': (db) => db.collection('missing').rename('other'),
+  stats: (db) => db.stats(),
+  'index.stats': (db) => db.collection('missing').index.stats(),
+  'index.rebuild of none': (db) => db.collection('missing').index.rebuild(),
+  'index.tune of none': (db) => db.collection('missing').index.tune(),
+  'index.rebuildReason of none': (db) => db.collection('missing').index.rebuildReason(),
+  verify: (db) => db.verify({ wrong: 1 } as never),
+  backup: (db) => db.backup('', { wrong: 1 } as never),
+  compact: (db) => db.compact({ wrong: 1 } as never),
+  withTransaction: (db) => db.withTransaction(undefined as never)
 }
 
 function ignore(): void {}
