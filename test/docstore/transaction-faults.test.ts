@@ -237,4 +237,21 @@ test('a source without an end is not read further than a transaction can take', 
   )
 })
 
+test('what a transaction keeps of deleted and replaced documents is bounded as well', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const large = 'x'.repeat(1_000_000)
+  for (let _id = 0; _id < 20; _id++) await db.insertOne({ _id, large })
+  await db.withTransaction(async (tx) => {
+    await rejects(tx.deleteMany({}), 'TransactionTooLarge')
+    await rejects(tx.updateMany({}, { $unset: { large: true } }), 'TransactionTooLarge')
+    assert.is(await tx.countDocuments({ large: { $exists: true } }), 20)
+    for (let _id = 0; _id < 16; _id++) await tx.updateOne({ _id }, { $unset: { large: true } })
+    await rejects(tx.deleteOne({ _id: 16 }), 'TransactionTooLarge')
+    // They are counted already.
+    await tx.deleteMany({ _id: { $lt: 16 } })
+    await tx.insertOne({ _id: 0, again: large })
+  })
+  assert.equal(idsOf(await db.find({}, { projection: { _id: 1 } }).toArray()), [16, 17, 18, 19, 0])
+})
+
 test.run()

@@ -7,11 +7,13 @@ import type { Control } from '../read/control.ts'
 import { beginFind, beginReplacing, type CompiledFind, matchesOf } from '../read/find.ts'
 import { Meter } from '../read/meter.ts'
 import { advance, end } from '../read/steps.ts'
+import { assertCharacters } from './room.ts'
 
 /**
  * Returns up to `find.limit` matches that are not among `changed` ordinals, in the requested order. They are complete:
  * nothing of them is read later.
  * @param use whether they are about to be changed
+ * @throws PetalError TransactionTooLarge for more to be changed than a transaction can, before all of it is read
  */
 export async function committedMatches(
   collection: OpenCollection,
@@ -26,6 +28,7 @@ export async function committedMatches(
     use === 'replace' ? beginReplacing(collection, find, control) : beginFind(collection, find, control, new Meter())
   const steps = matchesOf(execution, find)
   const found: Match[] = []
+  let charactersRead = 0
   const timeSlice = new TimeSlice()
   try {
     while (found.length < find.limit) {
@@ -33,7 +36,10 @@ export async function committedMatches(
       if (slice === undefined) break
       for (const { ordinal, record, document, characters } of slice) {
         if (timeSlice.isOver()) await timeSlice.renew()
-        if (!changed.has(ordinal)) found.push({ ordinal, record, document, characters })
+        if (changed.has(ordinal)) continue
+        found.push({ ordinal, record, document, characters })
+        charactersRead += record.length
+        if (use === 'replace') assertCharacters(charactersRead)
       }
     }
   } catch (error) {

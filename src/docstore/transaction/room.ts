@@ -3,7 +3,7 @@ import { PetalError } from '../../model/errors.ts'
 
 /** MongoDB recommends the same limit. */
 export const maxChangedDocuments = 1000
-/** Characters of records. */
+/** Characters of records, before or after the change, whichever are more: both are kept. */
 const maxChangedCharacters = 16 * 1024 * 1024
 
 export class Room {
@@ -14,11 +14,7 @@ export class Room {
   take(documents: number, characters: number): void {
     const all = { documents: this.#documents + documents, characters: this.#characters + characters }
     assertDocuments(all.documents)
-    if (all.characters > maxChangedCharacters) {
-      throw tooLarge(
-        `change documents of ${maxChangedCharacters} characters in all, and this would be ${all.characters}`
-      )
-    }
+    assertCharacters(all.characters)
     this.#documents = all.documents
     this.#characters = all.characters
   }
@@ -27,6 +23,12 @@ export class Room {
 /** @throws PetalError TransactionTooLarge */
 export function assertDocuments(documents: number): void {
   if (documents > maxChangedDocuments) throw tooLarge(`change ${maxChangedDocuments} documents, and this would be more`)
+}
+
+/** @throws PetalError TransactionTooLarge */
+export function assertCharacters(characters: number): void {
+  if (characters <= maxChangedCharacters) return
+  throw tooLarge(`change documents of ${maxChangedCharacters} characters in all, and this would be more`)
 }
 
 function tooLarge(why: string): PetalError {

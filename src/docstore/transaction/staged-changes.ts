@@ -232,10 +232,10 @@ export class StagedChanges {
   #stage(changes: readonly StagedChange[]): void {
     let documents = 0
     let characters = 0
-    for (const { key, after } of changes) {
-      const before = this.#changes.get(textOf(key))
+    for (const change of changes) {
+      const before = this.#changes.get(textOf(change.key))
       if (before === undefined) documents++
-      characters += (after?.record.length ?? 0) - (before?.after?.record.length ?? 0)
+      characters += charactersOf(change) - (before === undefined ? 0 : charactersOf(before))
     }
     this.#room.take(documents, characters)
     for (const change of changes) {
@@ -256,6 +256,10 @@ function changeOf(
   // What was inserted stays an insert, and what was replaced a replacement, whatever is changed in it later.
   const isFirst = kind === undefined || after === undefined
   return { kind: isFirst ? next : kind, key, original, after }
+}
+
+function charactersOf({ original, after }: StagedChange): number {
+  return Math.max(original?.record.length ?? 0, after?.record.length ?? 0)
 }
 
 function textOf(key: Uint8Array): string {
