@@ -192,6 +192,25 @@ test('a find lets the event loop turn while it looks at changed documents, and s
   })
 })
 
+test('the event loop turns while a commit looks for changes', async () => {
+  await using db = await withDocuments(400)
+  const turnsOf = (end: () => void): Promise<number> =>
+    turnsDuring(() =>
+      db
+        .withTransaction(async (tx) => {
+          await tx.updateMany({}, { $set: { x: 1 } })
+          await tx.updateMany({}, { $unset: { x: true } })
+          end()
+        })
+        .catch(() => {})
+    )
+  const rolledBack = await turnsOf(() => {
+    throw new Error('enough')
+  })
+  const committed = await turnsOf(() => {})
+  assert.ok(committed >= rolledBack + 400, `${committed} turns, and ${rolledBack} without the commit`)
+})
+
 test('a find stops at its time limit while it looks at changed documents', async () => {
   await using db = await withDocuments(500)
   await db.withTransaction(async (tx) => {

@@ -25,10 +25,11 @@ export async function commitChanges(staged: readonly StagedChanges[]): Promise<v
   const shared: SharedBatch = { sink: store.newSink(), applied: applied.promise }
   const parts: Part[] = []
   try {
-    for (const { collection, changes } of staged) {
+    for (const each of staged) {
+      const { collection } = each
       const part: Part = { collection, commit: collection.committer.beginPart(shared) }
       parts.push(part)
-      await addChanges(part, changes)
+      await addChanges(part, await each.changes())
     }
     const changed = parts.filter(({ commit }) => commit.changes !== undefined)
     const [any] = changed

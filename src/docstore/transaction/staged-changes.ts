@@ -66,11 +66,15 @@ export class StagedChanges {
   }
 
   /** What is to be committed: of each document the last state, if it differs from the committed one. */
-  get changes(): readonly StagedChange[] {
-    return [...this.#changes.values()].filter(({ original, after }) => {
-      if (original === undefined || after === undefined) return original !== after
-      return !isSameDocument(after.record, original.record)
-    })
+  async changes(): Promise<readonly StagedChange[]> {
+    const changes: StagedChange[] = []
+    const timeSlice = new TimeSlice()
+    for (const change of this.#changes.values()) {
+      // Telling a document that was restored from one that was changed may take reading both.
+      if (timeSlice.isOver()) await timeSlice.renew()
+      if (hasChanged(change)) changes.push(change)
+    }
+    return changes
   }
 
   /** Inserts all the documents, or none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
@@ -256,6 +260,11 @@ function changeOf(
   // What was inserted stays an insert, and what was replaced a replacement, whatever is changed in it later.
   const isFirst = kind === undefined || after === undefined
   return { kind: isFirst ? next : kind, key, original, after }
+}
+
+function hasChanged({ original, after }: StagedChange): boolean {
+  if (original === undefined || after === undefined) return original !== after
+  return !isSameDocument(after.record, original.record)
 }
 
 function charactersOf({ original, after }: StagedChange): number {
