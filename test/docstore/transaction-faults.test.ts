@@ -245,6 +245,17 @@ test('wrong arguments are rejected as by the calls of a collection, and the tran
   assert.equal(idsOf(await db.find().toArray()), [0, 1, 'kept'])
 })
 
+test('a cursor that is exhausted can be cloned, as its error says', async () => {
+  await using db = await withDocuments(2)
+  await db.withTransaction(async (tx) => {
+    const cursor = tx.find().sort({ _id: -1 })
+    assert.equal(idsOf(await cursor.toArray()), [1, 0])
+    await rejects(cursor.toArray(), 'CursorNotFound')
+    await tx.insertOne({ _id: 2 })
+    assert.equal(idsOf(await cursor.clone().toArray()), [2, 1, 0])
+  })
+})
+
 test('a source without an end is not read further than a transaction can take', async () => {
   await using db = await withDocuments(1)
   function* endless() {

@@ -205,30 +205,22 @@ export class TransactionCollection<out T extends object = Document> {
     return (returned as WithId<T> | undefined) ?? null
   }
 
-  /**
-   * @param check checks the caller's arguments, when the call is made
-   * @param run gets undefined while the collection does not exist
-   */
-  async #read<Request, R>(
+  /** @param run gets undefined while the collection does not exist */
+  #read<Request, R>(
     check: () => Request,
     run: (staged: StagedChanges | undefined, request: Request) => R | Promise<R>
   ): Promise<R> {
-    try {
-      const request = check()
-      return deliver(await this.#session.read(this.collectionName, (staged) => run(staged, request)))
-    } catch (error) {
-      throw await deliver(leadingToCaller(error))
-    }
+    return this.#call(check, (request) => this.#session.read(this.collectionName, (staged) => run(staged, request)))
+  }
+
+  #write<Request, R>(check: () => Request, run: (staged: StagedChanges, request: Request) => Promise<R>): Promise<R> {
+    return this.#call(check, (request) => this.#session.write(this.collectionName, (staged) => run(staged, request)))
   }
 
   /** @param check checks the caller's arguments, when the call is made */
-  async #write<Request, R>(
-    check: () => Request,
-    run: (staged: StagedChanges, request: Request) => Promise<R>
-  ): Promise<R> {
+  async #call<Request, R>(check: () => Request, run: (request: Request) => Promise<R>): Promise<R> {
     try {
-      const request = check()
-      return deliver(await this.#session.write(this.collectionName, (staged) => run(staged, request)))
+      return deliver(await run(check()))
     } catch (error) {
       throw await deliver(leadingToCaller(error))
     }

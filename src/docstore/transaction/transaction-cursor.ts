@@ -45,6 +45,11 @@ export class TransactionCursor<T = Document> extends SlicedCursor<T> {
     return this.#change({ projection }) as unknown as TransactionCursor<U>
   }
 
+  /** Returns a new cursor for the same find, which sees the transaction's changes at its own first request. */
+  clone(): TransactionCursor<T> {
+    return new TransactionCursor<T>(this.#find, this.#options)
+  }
+
   protected async begin(): Promise<CursorRun | undefined> {
     const found = await this.#find(this.#options)
     let isOver = false
