@@ -17,26 +17,27 @@ interface Part extends Pick<StagedChanges, 'collection'> {
  * REQUIRES: the collections are held.
  * @throws PetalError DuplicateKey, CannotIndexParallelArrays, StoreFailure; nothing is then committed
  */
-export async function commitChanges(staged: readonly StagedChanges[]): Promise<void> {
-  const [first] = staged
-  if (first === undefined) return
-  const { store } = first.collection
+export async function commitChanges(collections: readonly StagedChanges[]): Promise<void> {
+  const [any] = collections
+  if (any === undefined) return
+  const { store } = any.collection
   const applied = deferred()
   const shared: SharedBatch = { sink: store.newSink(), applied: applied.promise }
   const parts: Part[] = []
   try {
-    for (const each of staged) {
-      const { collection } = each
+    for (const staged of collections) {
+      const changes = await staged.changes()
+      if (changes.length === 0) continue
+      const { collection } = staged
       const part: Part = { collection, commit: collection.committer.beginPart(shared) }
       parts.push(part)
-      await addChanges(part, await each.changes())
+      await addChanges(part, changes)
     }
-    const changed = parts.filter(({ commit }) => commit.changes !== undefined)
-    const [any] = changed
-    if (any === undefined) return
-    for (const { collection, commit } of changed) await collection.committer.start(commit)
-    store.commit(any.commit.batch).then(applied.resolve, applied.reject)
-    await Promise.all(changed.map(({ commit }) => commit.done))
+    const [first] = parts
+    if (first === undefined) return
+    for (const { collection, commit } of parts) await collection.committer.start(commit)
+    store.commit(first.commit.batch).then(applied.resolve, applied.reject)
+    await Promise.all(parts.map(({ commit }) => commit.done))
   } catch (error) {
     applied.reject(error)
     for (const { collection, commit } of parts) collection.committer.abandon(commit)
@@ -62,7 +63,7 @@ async function addChanges({ collection, commit }: Part, changes: readonly Staged
     if (kind === 'insert') writer.noteId(key)
     committer.add(commit, after.document, key)
   }
-  if (changes.length > 0) commit.changes = ordinalsOf(changes, commit)
+  commit.changes = ordinalsOf(changes, commit)
 }
 
 function ordinalsOf(changes: readonly StagedChange[], { added, placed = added }: Commit): OrdinalChange[] {
