@@ -99,6 +99,43 @@ test('others see the state before until the commit, and then all of it', async (
   await db.close()
 })
 
+for (const store of ['lsm', 'memory'] as const) {
+  test(`reads of two collections that begin together see the same transactions: ${store}`, async () => {
+    const db = await open(store === 'memory' ? 'unused' : scratchPath(), { store })
+    const [left, right] = [db.collection('left'), db.collection('right')]
+    await Promise.all([left.insertOne({ _id: 0, sum: 0 }), right.insertOne({ _id: 0, sum: 0 })])
+    await using changes = right.watch()
+    let isDone = false
+    const transferring = (async () => {
+      for (let i = 0; i < 200; i++) {
+        await db.withTransaction(async (tx) => {
+          // Now in this order, now in the other.
+          const names = i % 2 === 0 ? (['left', 'right'] as const) : (['right', 'left'] as const)
+          for (const name of names) {
+            await tx.collection(name).updateOne({ _id: 0 }, { $inc: { sum: name === 'left' ? 1 : -1 } })
+          }
+        })
+        if (i % 20 === 0) await sleep(0)
+      }
+      isDone = true
+    })()
+    const seen = new Set<unknown>()
+    for (let reads = 0; !isDone; reads++) {
+      const [one, other] = await Promise.all([left.findOne({ _id: 0 }), right.findOne({ _id: 0 })])
+      assert.is(Number(one?.sum) + Number(other?.sum), 0)
+      seen.add(one?.sum)
+      if (reads % 5 === 0) await sleep(0)
+    }
+    await transferring
+    assert.ok(seen.size > 3, `${seen.size} states were seen`)
+    for (let sum = 1; sum <= 200; sum++) {
+      const change = await changes.next()
+      assert.equal(change?.operationType === 'update' && change.updateDescription.updatedFields, { sum: -sum })
+    }
+    await db.close()
+  })
+}
+
 test('writes of others to the same collections wait for the end, to other collections they do not', async () => {
   const db = await withAccounts()
   const isInside = gate()
