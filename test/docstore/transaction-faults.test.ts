@@ -245,6 +245,35 @@ test('wrong arguments are rejected as by the calls of a collection, and the tran
   assert.equal(idsOf(await db.find().toArray()), [0, 1, 'kept'])
 })
 
+test('each call that is refused gets an error of its own, which leads to its caller', async () => {
+  await using db = await withDocuments(1)
+  let ended: Transaction | undefined
+  await db.withTransaction((tx) => {
+    ended = tx
+  })
+  const controller = new AbortController()
+  let interrupted: Transaction | undefined
+  const running = db.withTransaction(
+    async (tx) => {
+      interrupted = tx
+      controller.abort(new Error('why'))
+    },
+    { signal: controller.signal }
+  )
+  const { cause } = await rejects(running, 'Aborted')
+  assert.is((cause as Error).message, 'why')
+  for (const [tx, codeName] of [
+    [ended, 'NoSuchTransaction'],
+    [interrupted, 'Aborted']
+  ] as const) {
+    const first = async (): Promise<Error> => rejects(tx!.get(0), codeName)
+    const second = async (): Promise<Error> => rejects(tx!.insertOne({}), codeName)
+    const errors = [await first(), await second()]
+    assert.is.not(errors[0], errors[1])
+    assert.not.match(errors[1]!.stack ?? '', 'Transaction.get')
+  }
+})
+
 test('a cursor that is exhausted can be cloned, as its error says', async () => {
   await using db = await withDocuments(2)
   await db.withTransaction(async (tx) => {

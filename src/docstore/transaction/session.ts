@@ -23,21 +23,22 @@ export interface Limits {
   readonly maxTimeMS: number
 }
 
+type Refusal = () => PetalError
+
 export class Session {
   readonly #collections: Collections
   readonly #room = new Room()
   readonly #staged = new Map<string, StagedChanges>()
   /** Settles when the last call has. */
   #calls: Promise<unknown> = Promise.resolve()
-  #isOver = false
-  /** Why it was interrupted, for calls made later. */
-  #reason: unknown
+  /** Returns why a call is refused: an error of its own for each. undefined while the transaction runs. */
+  #refusal: Refusal | undefined
   /** Resolves when the collections are no longer held. */
   readonly #released: Promise<void>
   #release: () => void = ignore
   /** Rejects when the transaction has to end before its body has. */
   readonly interrupted: Promise<never>
-  #interrupt: (reason: unknown) => void = ignore
+  #interrupt: (refusal: Refusal) => void = ignore
 
   constructor(collections: Collections) {
     this.#collections = collections
@@ -45,10 +46,9 @@ export class Session {
       this.#release = resolve
     })
     this.interrupted = new Promise((_, reject) => {
-      this.#interrupt = (reason) => {
-        this.#reason = reason
-        this.end()
-        reject(reason)
+      this.#interrupt = (refusal) => {
+        this.#end(refusal)
+        reject(refusal())
       }
     })
     this.interrupted.catch(ignore)
@@ -57,14 +57,14 @@ export class Session {
   /** Interrupts the transaction when its time is over, its signal fires, or the database is closed. @returns stops that */
   obey({ signal, maxTimeMS }: Limits): () => void {
     const { closing } = this.#collections
-    const onClose = (): void => this.#interrupt(notOpen())
+    const onClose = (): void => this.#interrupt(() => notOpen())
     closing.listen(onClose)
     const stops = [() => closing.forget(onClose)]
     if (signal !== undefined) {
-      stops.push(callOnAbort(signal, () => this.#interrupt(new AbortedError(signal.reason))))
+      stops.push(callOnAbort(signal, () => this.#interrupt(() => new AbortedError(signal.reason))))
     }
     if (maxTimeMS > 0) {
-      const timer = setTimeout(() => this.#interrupt(expired(maxTimeMS)), Math.min(maxTimeMS, maxDelay))
+      const timer = setTimeout(() => this.#interrupt(() => expired(maxTimeMS)), Math.min(maxTimeMS, maxDelay))
       stops.push(() => clearTimeout(timer))
     }
     return () => {
@@ -97,18 +97,22 @@ export class Session {
   /** REQUIRES: nothing interrupts the transaction any more. @throws as commitChanges(), and why it was interrupted */
   commit(): Promise<void> {
     this.#assertRunning()
-    this.#isOver = true
+    this.#refusal = over
     return commitChanges([...this.#staged.values()])
   }
 
   /** Frees the collections when no call is running; what was not committed is forgotten. */
   end(): void {
-    this.#isOver = true
+    this.#end(over)
+  }
+
+  #end(refusal: Refusal): void {
+    this.#refusal ??= refusal
     this.#calls.then(this.#release)
   }
 
   #assertRunning(): void {
-    if (this.#isOver) throw this.#reason ?? new PetalError('NoSuchTransaction', 'The transaction has ended')
+    if (this.#refusal !== undefined) throw this.#refusal()
   }
 
   #inTurn<R>(call: () => Promise<R>): Promise<R> {
@@ -162,6 +166,10 @@ function expired(maxTimeMS: number): PetalError {
       'the transaction, inside it, waits for its end',
     { details: { maxTimeMS } }
   )
+}
+
+function over(): PetalError {
+  return new PetalError('NoSuchTransaction', 'The transaction has ended')
 }
 
 function ignore(): void {}
