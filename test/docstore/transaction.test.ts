@@ -228,6 +228,22 @@ test('a document that is deleted can be inserted again, and one that was inserte
   await db.close()
 })
 
+test('no expression is evaluated for what a document was before the transaction changed it', async () => {
+  for (const index of ['sharded', 'none'] as const) {
+    const db = await open('unused', { store: 'memory', index })
+    await db.insertMany(Array.from({ length: 20 }, (_, _id) => ({ _id, list: 'no list' })))
+    const sized = { $expr: { $gt: [{ $size: '$list' }, 0] } }
+    await db.withTransaction(async (tx) => {
+      await rejects(tx.countDocuments(sized), 'BadValue')
+      await tx.updateMany({}, { $set: { list: [1] } })
+      assert.is(await tx.countDocuments(sized), 20)
+      assert.is((await tx.updateMany({ ...sized, _id: { $lt: 5 } }, { $push: { list: 2 } })).matchedCount, 5)
+      assert.is((await tx.find(sized).sort({ list: -1 }).limit(5).toArray()).length, 5)
+    })
+    await db.close()
+  }
+})
+
 test('documents handed out and taken share nothing with those of the transaction', async () => {
   const db = await open('unused', { store: 'memory' })
   await db.withTransaction(async (tx) => {

@@ -24,6 +24,7 @@ import type { Removed, Updated } from '../write/mutate.ts'
 import type { DeleteRequest, UpdateRequest } from '../write/mutation-request.ts'
 import { committedMatches } from './committed-matches.ts'
 import { assertDocuments, maxChangedDocuments, type Room } from './room.ts'
+import { amongUnchanged } from './unchanged.ts'
 
 /** What becomes of one document. */
 export interface StagedChange {
@@ -57,6 +58,7 @@ export class StagedChanges {
   readonly #changes = new Map<string, StagedChange>()
   /** Of committed documents that were changed. */
   readonly #ordinals = new Set<number>()
+  readonly #isChanged = (key: Uint8Array): boolean => this.#changes.has(textOf(key))
 
   /** REQUIRES: the collection is held. */
   constructor(collection: OpenCollection, room: Room) {
@@ -164,8 +166,9 @@ export class StagedChanges {
     const end = find.skip + find.limit
     // Of too many to be changed, one is enough to know.
     const most = use === 'read' ? end : Math.min(end, maxChangedDocuments + 1)
+    const filter = this.#ordinals.size === 0 ? find.filter : amongUnchanged(find.filter, this.#isChanged)
     // Those that were changed are left out.
-    const wanted: CompiledFind = { ...find, skip: 0, limit: most + this.#ordinals.size }
+    const wanted: CompiledFind = { ...find, filter, skip: 0, limit: most + this.#ordinals.size }
     const committed = await committedMatches(this.collection, wanted, control, use, this.#ordinals)
     const changed = await this.#changedMatches(find, control)
     const found: Found[] = []

@@ -19,6 +19,11 @@ export const transactions = [
     model
   ),
   mutant(
+    'filters are evaluated for documents as they were before the transaction changed them',
+    edit(staged, 'this.#ordinals.size === 0 ? find.filter', 'this.#ordinals.size >= 0 ? find.filter'),
+    cases
+  ),
+  mutant(
     'others write to collections that a transaction holds',
     edit(session, 'return this.#released', 'return Promise.resolve()'),
     cases
