@@ -4,6 +4,7 @@
  * Unique keys are checked here, when all documents that give theirs up have done so: they may move between documents.
  */
 import { TimeSlice } from '../../model/time-slice.ts'
+import { deferred } from '../deferred.ts'
 import type { OrdinalChange } from '../watch/notify-streams.ts'
 import type { Commit, SharedBatch } from '../write/commit.ts'
 import type { StagedChange, StagedChanges } from './staged-changes.ts'
@@ -73,16 +74,4 @@ function ordinalsOf(changes: readonly StagedChange[], { added, placed = added }:
     before: original?.ordinal,
     after: after === undefined ? undefined : ordinals.next().value
   }))
-}
-
-function deferred() {
-  let resolve: () => void = () => {}
-  let reject: (error: unknown) => void = () => {}
-  const promise = new Promise<void>((onApplied, onFailed) => {
-    resolve = onApplied
-    reject = onFailed
-  })
-  // Nobody waits for it before the parts are started.
-  promise.catch(() => {})
-  return { promise, resolve, reject }
 }

@@ -10,9 +10,8 @@ import { advance, end } from '../read/steps.ts'
 import { assertCharacters } from './room.ts'
 
 /**
- * Returns up to `find.limit` matches that are not among `changed` ordinals, in the requested order. They are complete:
- * nothing of them is read later.
- * @param use whether they are about to be changed
+ * Returns up to `find.limit` matches that are not among `changed` ordinals, in the requested order.
+ * @param use whether they are about to be changed: only then do they have records
  * @throws PetalError TransactionTooLarge for more to be changed than a transaction can, before all of it is read
  */
 export async function committedMatches(
@@ -34,12 +33,14 @@ export async function committedMatches(
     while (found.length < find.limit) {
       const slice = await advance(steps)
       if (slice === undefined) break
-      for (const { ordinal, record, document, characters } of slice) {
+      for (const match of slice) {
         if (timeSlice.isOver()) await timeSlice.renew()
-        if (changed.has(ordinal)) continue
-        found.push({ ordinal, record, document, characters })
-        charactersRead += record.length
-        if (use === 'replace') assertCharacters(charactersRead)
+        if (changed.has(match.ordinal)) continue
+        const wanted = use === 'read' ? match : complete(match)
+        found.push(wanted)
+        if (use === 'read') continue
+        charactersRead += wanted.record.length
+        assertCharacters(charactersRead)
       }
     }
   } catch (error) {
@@ -49,4 +50,9 @@ export async function committedMatches(
     execution.view.close()
   }
   return found
+}
+
+/** The record of a document from the cache is read when it is asked for, which the view must be open for. */
+function complete({ ordinal, record, document, characters }: Match): Match {
+  return { ordinal, record, document, characters }
 }

@@ -11,8 +11,10 @@
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import { callOnAbort } from '../call-on-abort.ts'
 import type { Collections } from '../collections.ts'
+import { deferred } from '../deferred.ts'
 import { notOpen } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import { maxDelay } from '../write/until-aborted.ts'
 import { commitChanges } from './commit-changes.ts'
 import { Room } from './room.ts'
 import { StagedChanges } from './staged-changes.ts'
@@ -34,24 +36,16 @@ export class Session {
   /** Returns why a call is refused: an error of its own for each. undefined while the transaction runs. */
   #refusal: Refusal | undefined
   /** Resolves when the collections are no longer held. */
-  readonly #released: Promise<void>
-  #release: () => void = ignore
-  /** Rejects when the transaction has to end before its body has. */
-  readonly interrupted: Promise<never>
-  #interrupt: (refusal: Refusal) => void = ignore
+  readonly #released = deferred()
+  readonly #interruption = deferred<never>()
 
   constructor(collections: Collections) {
     this.#collections = collections
-    this.#released = new Promise((resolve) => {
-      this.#release = resolve
-    })
-    this.interrupted = new Promise((_, reject) => {
-      this.#interrupt = (refusal) => {
-        this.#end(refusal)
-        reject(refusal())
-      }
-    })
-    this.interrupted.catch(ignore)
+  }
+
+  /** Rejects when the transaction has to end before its body has. */
+  get interrupted(): Promise<never> {
+    return this.#interruption.promise
   }
 
   /** Interrupts the transaction when its time is over, its signal fires, or the database is closed. @returns stops that */
@@ -108,7 +102,12 @@ export class Session {
 
   #end(refusal: Refusal): void {
     this.#refusal ??= refusal
-    this.#calls.then(this.#release)
+    this.#calls.then(() => this.#released.resolve())
+  }
+
+  #interrupt(refusal: Refusal): void {
+    this.#end(refusal)
+    this.#interruption.reject(refusal())
   }
 
   #assertRunning(): void {
@@ -145,7 +144,7 @@ export class Session {
       const hold = (opened: OpenCollection): Promise<void> =>
         opened.writer.exclusive(() => {
           resolve(opened)
-          return this.#released
+          return this.#released.promise
         })
       this.#collections.write(name, hold).catch(reject)
     })
@@ -155,9 +154,6 @@ export class Session {
     return staged
   }
 }
-
-/** The longest delay of a timer. */
-const maxDelay = 2 ** 31 - 1
 
 function expired(maxTimeMS: number): PetalError {
   return new PetalError(

@@ -42,7 +42,10 @@ interface StoredDocument {
 }
 
 /** A document that a call finds: the committed one, or what the transaction has made of it. */
-interface Found extends StoredDocument {
+interface Found {
+  readonly document: Document
+  /** Has its record, if it is about to be changed. */
+  readonly stored: StoredDocument
   readonly original: Match | undefined
   /** How it was changed before. */
   readonly kind: CommitKind | undefined
@@ -111,7 +114,7 @@ export class StagedChanges {
       const changed = storedForm(change(before.document, { isInsert: false, now }))
       if (i === 0) returned = returns?.(before.document, changed)
       const after = this.#stored(changed)
-      if (!isSameDocument(after.record, before.record)) changes.push(changeOf(before, request.kind, after))
+      if (!isSameDocument(after.record, before.stored.record)) changes.push(changeOf(before, request.kind, after))
     }
     const upserted =
       found.length === 0 && upsertSeed !== undefined
@@ -199,7 +202,8 @@ export class StagedChanges {
     for (const { kind, original, after } of this.#candidates(filter.ids)) {
       if (timeSlice.isOver()) await timeSlice.renew()
       control.check()
-      if (after !== undefined && filter.matches(after.document)) found.push({ ...after, original, kind })
+      if (after !== undefined && filter.matches(after.document))
+        found.push({ document: after.document, stored: after, original, kind })
     }
     return plan.reverse ? found.reverse() : found
   }
@@ -282,8 +286,7 @@ function* merged(committed: readonly Match[], changed: readonly Found[], order: 
   const inOrder = changed.toSorted(order)
   let next = 0
   for (const original of committed) {
-    const { document, record } = original
-    const one: Found = { document, record, original, kind: undefined }
+    const one: Found = { document: original.document, stored: original, original, kind: undefined }
     while (next < inOrder.length && order(inOrder[next]!, one) < 0) yield inOrder[next++]!
     yield one
   }

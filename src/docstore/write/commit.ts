@@ -18,9 +18,8 @@ export interface SharedBatch {
 }
 
 export interface Commit {
-  /** What is done to every document; undefined in a transaction, which says it of each by `changes`. */
-  readonly kind: CommitKind | undefined
-  changes: readonly OrdinalChange[] | undefined
+  /** What is done to every document; in the part of a transaction, what is done to each, once it is known. */
+  changes: CommitKind | readonly OrdinalChange[]
   readonly batch: WriteBatch
   /** undefined for a batch of its own. */
   readonly shared: SharedBatch | undefined

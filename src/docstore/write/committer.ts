@@ -113,14 +113,13 @@ export class Committer {
 
   /** Begins the part of a transaction, which sets `changes`, and commits the shared batch when all parts are started. */
   beginPart(shared: SharedBatch): Commit {
-    return this.#newCommit(undefined, shared, this.#failures)
+    return this.#newCommit([], shared, this.#failures)
   }
 
-  #newCommit(kind: CommitKind | undefined, shared: SharedBatch | undefined, failuresBefore: number): Commit {
+  #newCommit(changes: Commit['changes'], shared: SharedBatch | undefined, failuresBefore: number): Commit {
     const batch = this.#store.newBatch(shared?.sink)
     return {
-      kind,
-      changes: undefined,
+      changes,
       batch,
       shared,
       arena: batch.copies ? this.#transientArena : new RecordArena('kept'),
@@ -331,14 +330,15 @@ export class Committer {
     }
     if (watching.length === 0) return
     // The next batch waits, so that the records of this one can still be read.
-    await notifyStreams(commit.changes ?? changesOf(commit), this.#store, before, watching)
+    await notifyStreams(changesOf(commit), this.#store, before, watching)
   }
 }
 
-/** Of a changed document, the ordinals are at the same position in both lists. */
-function changesOf({ kind = 'update', added, placed = added, removed }: Commit): OrdinalChange[] {
+/** Outside transactions, the ordinals of a changed document are at the same position in both lists. */
+function changesOf({ changes, added, placed = added, removed }: Commit): readonly OrdinalChange[] {
+  if (typeof changes !== 'string') return changes
   const length = Math.max(removed.length, placed.length)
-  return Array.from({ length }, (_, i) => ({ kind, before: removed[i], after: placed[i] }))
+  return Array.from({ length }, (_, i) => ({ kind: changes, before: removed[i], after: placed[i] }))
 }
 
 /** The caller that started the commit gets its error from `done`. */

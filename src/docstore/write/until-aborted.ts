@@ -4,7 +4,7 @@ import { callOnAbort } from '../call-on-abort.ts'
 import type { Control } from '../read/control.ts'
 
 /** The longest delay of a timer. */
-const maxDelay = 2 ** 31 - 1
+export const maxDelay = 2 ** 31 - 1
 
 /**
  * Settles like `done`, or rejects when the signal fires while the call is waiting. Once its turn has come, the call

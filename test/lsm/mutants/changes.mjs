@@ -22,7 +22,7 @@ export const changes = [
   ),
   mutant(
     'the next batch does not wait until the changes of this one are reported',
-    edit(committer, 'await notifyStreams(commit.changes', 'void notifyStreams(commit.changes'),
+    edit(committer, 'await notifyStreams(changesOf(commit)', 'void notifyStreams(changesOf(commit)'),
     'docstore/watch',
     'docstore/watch-model'
   ),

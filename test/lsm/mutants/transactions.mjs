@@ -10,7 +10,7 @@ const cases = 'docstore/transaction'
 export const transactions = [
   mutant(
     'a transaction finds the committed version of what it has changed, too',
-    edit('docstore/transaction/committed-matches', 'if (changed.has(ordinal)) continue', ''),
+    edit('docstore/transaction/committed-matches', 'if (changed.has(match.ordinal)) continue', ''),
     model
   ),
   mutant(
@@ -25,12 +25,12 @@ export const transactions = [
   ),
   mutant(
     'others write to collections that a transaction holds',
-    edit(session, 'return this.#released', 'return Promise.resolve()'),
+    edit(session, 'return this.#released.promise', 'return Promise.resolve()'),
     cases
   ),
   mutant(
     'collections are free before the last call has ended',
-    edit(session, 'this.#calls.then(this.#release)', 'this.#release()'),
+    edit(session, 'this.#calls.then(() => this.#released.resolve())', 'this.#released.resolve()'),
     'docstore/transaction-faults'
   ),
   mutant(
