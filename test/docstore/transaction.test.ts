@@ -244,6 +244,25 @@ test('no expression is evaluated for what a document was before the transaction 
   }
 })
 
+test('a limit counts the documents that a transaction sees', async () => {
+  for (const index of ['sharded', 'none'] as const) {
+    const db = await open('unused', { store: 'memory', index })
+    // So frequent that the index proves it.
+    await db.insertMany(Array.from({ length: 2000 }, (_, _id) => ({ _id, lang: _id % 2 === 0 ? 'en' : 'de', n: _id })))
+    await db.withTransaction(async (tx) => {
+      await tx.updateMany({ _id: { $lt: 40 } }, { $inc: { n: 5000 } })
+      const ids = async (sort: Record<string, 1 | -1>) =>
+        (await tx.find({ lang: 'en' }).sort(sort).limit(3).toArray()).map(({ _id }) => _id)
+      assert.equal(await ids({}), [40, 42, 44])
+      assert.equal(await ids({ n: 1 }), [40, 42, 44])
+      assert.equal(await ids({ n: -1 }), [38, 36, 34])
+      assert.equal(await ids({ $natural: -1 }), [38, 36, 34])
+      assert.is((await tx.findOneAndDelete({ lang: 'en' }))?._id, 40)
+    })
+    await db.close()
+  }
+})
+
 test('documents handed out and taken share nothing with those of the transaction', async () => {
   const db = await open('unused', { store: 'memory' })
   await db.withTransaction(async (tx) => {

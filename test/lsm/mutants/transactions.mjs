@@ -16,7 +16,7 @@ export const transactions = [
   mutant(
     'a transaction reads fewer committed documents the more it has changed',
     edit(staged, 'limit: most + this.#ordinals.size', 'limit: most'),
-    model
+    cases
   ),
   mutant(
     'filters are evaluated for documents as they were before the transaction changed them',
