@@ -13,6 +13,7 @@ const sources = [
   'src/docstore/open.ts',
   'src/docstore/database.ts',
   'src/docstore/collection.ts',
+  'src/docstore/changeable-collection.ts',
   'src/docstore/collection-index.ts',
   'src/docstore/errors.ts',
   'src/docstore/aggregate/cursor.ts',

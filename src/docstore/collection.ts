@@ -2,12 +2,12 @@
  * A collection with MongoDB's method names and result shapes. Reads are in readable-collection.ts; this file adds
  * writes and declared indexes.
  */
-import { answered, deliver } from '../model/time-slice.ts'
+import { answered } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
+import { answerRequest } from './answer-request.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
-import { leadingToCaller } from './errors.ts'
 import { checkImport, type ImportOptions } from './import/check-import.ts'
 import type { ImportResult, LineSource } from './import/import-run.ts'
 import { createIndex, createIndexes, dropIndex, dropIndexes } from './indexes/create-index.ts'
@@ -25,43 +25,16 @@ import {
 import { indexNotFound } from './indexes/errors.ts'
 import type { OpenCollection } from './open-collection.ts'
 import { assertOptions } from './option-checks.ts'
-import type {
-  FindOneAndDeleteOptions,
-  FindOneAndUpdateOptions,
-  NoOptions,
-  ReadOptions,
-  UpdateOneOptions,
-  UpdateOptions
-} from './options.ts'
+import type { NoOptions } from './options.ts'
 import { ReadableCollection } from './readable-collection.ts'
 import { checkRename, type RenameOptions } from './rename-collection.ts'
-import {
-  type BulkWriteResult,
-  type DeleteResult,
-  type InsertManyResult,
-  type InsertOneResult,
-  type UpdateResult,
-  updateResult
-} from './results.ts'
+import type { BulkWriteResult, InsertManyResult, InsertOneResult } from './results.ts'
 import type { Catalog } from './store/catalog.ts'
 import { checkNewCollectionName } from './store/collection-name.ts'
-import type { IdOf, MayHaveId, WithId, WithoutId } from './types/documents.ts'
-import type { FilterArgument } from './types/filter.ts'
-import type { UpdateSpec } from './types/update.ts'
+import type { IdOf, MayHaveId } from './types/documents.ts'
 import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite, checkBulkWrite } from './write/bulk-write.ts'
 import { checkInsertMany, type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
-import {
-  type Compile,
-  compileReplace,
-  compileSpec,
-  type DeleteRequest,
-  deleteRequest,
-  findOneAndDeleteRequest,
-  findOneAndUpdateRequest,
-  type UpdateRequest,
-  updateRequest
-} from './write/mutation-request.ts'
 
 /**
  * A handle to a collection.
@@ -77,7 +50,10 @@ export class Collection<out T extends object = Document> extends ReadableCollect
 
   /** Not to be called directly: use Database.collection(). */
   constructor(collections: Collections, name: string) {
-    super(collections, name)
+    super(collections, name, {
+      update: (check) => write(collections, name, check, update),
+      remove: (check) => write(collections, name, check, remove)
+    })
     this.#collections = collections
     this.index = collectionIndex(collections, name)
   }
@@ -88,14 +64,13 @@ export class Collection<out T extends object = Document> extends ReadableCollect
    */
   async insertOne(document: MayHaveId<T>, options: NoOptions = {}): Promise<InsertOneResult<T>> {
     assertOptions('insertOne', options, {})
-    const insertedId = await this.#request(
-      () => {
-        const given: unknown = document
-        assertDocument(given)
-        return given
-      },
-      ({ writer }, given) => writer.insertOne(given)
-    )
+    const check = (): Document => {
+      const given: unknown = document
+      assertDocument(given)
+      return given
+    }
+    const insert = ({ writer }: OpenCollection, given: Document): Promise<unknown> => writer.insertOne(given)
+    const insertedId = await write(this.#collections, this.collectionName, check, insert)
     return { acknowledged: true, insertedId: insertedId as IdOf<T> }
   }
 
@@ -141,45 +116,6 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   }
 
   /**
-   * Updates the first match, in `sort` order if given; with `upsert`, inserts a document if none matches.
-   * @param spec update operators, or an aggregation pipeline
-   * @throws PetalError BadValue for a missing filter; for an invalid update ImmutableField, PathNotViable,
-   *   TypeMismatch, ConflictingUpdateOperators, NotSingleValueField and NotExactValueField (upserts), DuplicateKey,
-   *   DocumentTooLarge; for a pipeline also FailedToParse, InvalidPipelineOperator, and InvalidOptions for a stage that
-   *   updates do not allow; AbortedError
-   * @example
-   * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
-   * await db.updateOne({ _id: 7 }, [{ $set: { total: { $add: ['$views', '$edits'] } } }, { $unset: 'edits' }])
-   */
-  updateOne(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOneOptions = {}): Promise<UpdateResult<T>> {
-    return this.#updateUpTo('updateOne', 1, filter, () => compileSpec(spec, filter, options), options)
-  }
-
-  /** Updates every document that matches when the update starts, each once. @throws as updateOne() */
-  updateMany(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult<T>> {
-    return this.#updateUpTo('updateMany', 0, filter, () => compileSpec(spec, filter, options), options)
-  }
-
-  /** Replaces the first match, in `sort` order if given, keeping its `_id`. @throws as updateOne() */
-  replaceOne(
-    filter: FilterArgument<T>,
-    replacement: T | WithoutId<T>,
-    options: Omit<UpdateOneOptions, 'arrayFilters'> = {}
-  ): Promise<UpdateResult<T>> {
-    return this.#updateUpTo('replaceOne', 1, filter, () => compileReplace(replacement, options), options)
-  }
-
-  /** Deletes the first match. @throws PetalError BadValue for a missing filter; AbortedError */
-  deleteOne(filter: FilterArgument<T>, options: ReadOptions = {}): Promise<DeleteResult> {
-    return this.#deleteUpTo('deleteOne', 1, filter, options)
-  }
-
-  /** Deletes every match; `{}` matches all documents. @throws as deleteOne() */
-  deleteMany(filter: FilterArgument<T>, options: ReadOptions = {}): Promise<DeleteResult> {
-    return this.#deleteUpTo('deleteMany', 0, filter, options)
-  }
-
-  /**
    * Executes write operations one after the other, stopping at the first rejected one unless `ordered` is false.
    * @throws BulkWriteError when operations are rejected; AbortedError, MaxTimeMSExpired, and DatabaseNotOpen when the
    *   collection is dropped or renamed meanwhile: the operations done by then stay done
@@ -195,36 +131,6 @@ export class Collection<out T extends object = Document> extends ReadableCollect
     const list = [...operations] as readonly BulkWriteOperation[]
     const written = await this.#write((collection) => bulkWrite(collection, list, options, control))
     return written as BulkWriteResult<T>
-  }
-
-  /**
-   * Updates the first match, in `sort` order if given.
-   * @returns the document before the update, or after it with `returnDocument: 'after'`; null if none matched
-   * @throws as updateOne()
-   */
-  findOneAndUpdate(
-    filter: FilterArgument<T>,
-    spec: UpdateSpec<T>,
-    options: FindOneAndUpdateOptions = {}
-  ): Promise<WithId<T> | null> {
-    const compile: Compile = () => compileSpec(spec, filter, options)
-    return this.#findOneAndChange('findOneAndUpdate', filter, compile, options)
-  }
-
-  /** Like findOneAndUpdate(), but replaces the whole document. @throws as updateOne() */
-  findOneAndReplace(
-    filter: FilterArgument<T>,
-    replacement: T | WithoutId<T>,
-    options: Omit<FindOneAndUpdateOptions, 'arrayFilters'> = {}
-  ): Promise<WithId<T> | null> {
-    return this.#findOneAndChange('findOneAndReplace', filter, () => compileReplace(replacement, options), options)
-  }
-
-  /** Deletes the first match. @returns the deleted document; null if none matched @throws as deleteOne() */
-  async findOneAndDelete(filter: FilterArgument<T>, options: FindOneAndDeleteOptions = {}): Promise<WithId<T> | null> {
-    const read = (): DeleteRequest => findOneAndDeleteRequest('findOneAndDelete', filter, options)
-    const { returned } = await this.#request(read, remove)
-    return (returned as WithId<T> | undefined) ?? null
   }
 
   /**
@@ -320,56 +226,22 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   }
 
   #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
-    return this.#request(ignore, use)
-  }
-
-  /** @param read checks the caller's arguments, before the write is queued */
-  async #request<Request, R>(
-    read: () => Request,
-    use: (collection: OpenCollection, request: Request) => Promise<R>
-  ): Promise<R> {
-    try {
-      const request = read()
-      return deliver(await this.#collections.write(this.collectionName, (collection) => use(collection, request)))
-    } catch (error) {
-      throw await deliver(leadingToCaller(error))
-    }
+    return write(this.#collections, this.collectionName, ignore, use)
   }
 
   #alter<R>(use: (collection: OpenCollection, catalog: Catalog) => Promise<R>): Promise<R> {
     return answered(() => this.#collections.alter(this.collectionName, use))
   }
+}
 
-  async #updateUpTo(
-    call: string,
-    limit: number,
-    filter: FilterArgument<T>,
-    compile: Compile,
-    options: UpdateOneOptions
-  ): Promise<UpdateResult<T>> {
-    return updateResult<T>(await this.#request(() => updateRequest(call, limit, filter, compile, options), update))
-  }
-
-  async #deleteUpTo(
-    call: string,
-    limit: number,
-    filter: FilterArgument<T>,
-    options: ReadOptions
-  ): Promise<DeleteResult> {
-    const { deleted } = await this.#request(() => deleteRequest(call, limit, filter, options), remove)
-    return { acknowledged: true, deletedCount: deleted }
-  }
-
-  async #findOneAndChange(
-    call: string,
-    filter: FilterArgument<T>,
-    compile: Compile,
-    options: FindOneAndUpdateOptions
-  ): Promise<WithId<T> | null> {
-    const read = (): UpdateRequest => findOneAndUpdateRequest(call, filter, compile, options)
-    const updated = await this.#request(read, update)
-    return (updated.returned as WithId<T> | undefined) ?? null
-  }
+/** @param check checks the caller's arguments, before the write is queued */
+function write<Request, R>(
+  collections: Collections,
+  name: string,
+  check: () => Request,
+  use: (collection: OpenCollection, request: Request) => Promise<R>
+): Promise<R> {
+  return answerRequest(check, (request) => collections.write(name, (collection) => use(collection, request)))
 }
 
 function ignore(): void {}

@@ -8,6 +8,7 @@ import { answered, deliver } from '../model/time-slice.ts'
 import { type Document, describeType } from '../model/types.ts'
 import { AggregationCursor } from './aggregate/cursor.ts'
 import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
+import { ChangeableCollection, type Changes } from './changeable-collection.ts'
 import type { Collections } from './collections.ts'
 import { assertOptions } from './option-checks.ts'
 import {
@@ -34,16 +35,16 @@ import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
 import type { ChangeStreamOptions } from './watch/watch-options.ts'
 
 /**
- * The read half of a Collection. `out`: a collection of documents of a narrower type can be passed for one of a wider type.
- * The compiler checks that, but does not infer it from filters that depend on the type.
+ * The read half of a Collection, above the one that changes documents. `out`: a collection of documents of a narrower
+ * type can be passed for one of a wider type. The compiler checks that, but does not infer it from filters that depend
+ * on the type.
  */
-export abstract class ReadableCollection<out T extends object = Document> {
-  readonly collectionName: string
+export abstract class ReadableCollection<out T extends object = Document> extends ChangeableCollection<T> {
   readonly #collections: Collections
   readonly #readable: Readable
 
-  protected constructor(collections: Collections, name: string) {
-    this.collectionName = name
+  protected constructor(collections: Collections, name: string, changes: Changes) {
+    super(name, changes)
     this.#collections = collections
     this.#readable = () => collections.openForRead(name)
   }

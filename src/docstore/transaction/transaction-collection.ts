@@ -1,45 +1,18 @@
 /** A collection as a transaction sees it: as committed, with the transaction's own changes. */
 import { PetalError } from '../../model/errors.ts'
 import { tryEncodeKey } from '../../model/key.ts'
-import { deliver } from '../../model/time-slice.ts'
 import { type Document, describeType } from '../../model/types.ts'
+import { answerRequest } from '../answer-request.ts'
+import { ChangeableCollection } from '../changeable-collection.ts'
 import { assertDocument } from '../documents/stored-form.ts'
-import { leadingToCaller } from '../errors.ts'
 import { assertOptions } from '../option-checks.ts'
-import {
-  type CountOptions,
-  type FindOneAndDeleteOptions,
-  type FindOneAndUpdateOptions,
-  type FindOptions,
-  knownCountOptions,
-  knownFindOptions,
-  type NoOptions,
-  type ReadOptions,
-  type UpdateOneOptions,
-  type UpdateOptions
-} from '../options.ts'
+import { type CountOptions, type FindOptions, knownCountOptions, knownFindOptions, type NoOptions } from '../options.ts'
 import { Control } from '../read/control.ts'
 import { compileFind, resultWithoutCollection } from '../read/find.ts'
-import {
-  type DeleteResult,
-  type InsertManyResult,
-  type InsertOneResult,
-  type UpdateResult,
-  updateResult
-} from '../results.ts'
-import type { IdOf, MayHaveId, WithId, WithoutId } from '../types/documents.ts'
+import type { InsertManyResult, InsertOneResult } from '../results.ts'
+import type { IdOf, MayHaveId, WithId } from '../types/documents.ts'
 import type { FilterArgument, IdArgument } from '../types/filter.ts'
-import type { UpdateSpec } from '../types/update.ts'
 import { isIterable } from '../write/insert-many.ts'
-import {
-  type Compile,
-  compileReplace,
-  compileSpec,
-  deleteRequest,
-  findOneAndDeleteRequest,
-  findOneAndUpdateRequest,
-  updateRequest
-} from '../write/mutation-request.ts'
 import { assertDocuments } from './room.ts'
 import type { Session } from './session.ts'
 import type { StagedChanges } from './staged-changes.ts'
@@ -49,13 +22,15 @@ import { TransactionCursor } from './transaction-cursor.ts'
  * The calls are those of Collection, with the same arguments, results and errors. What they write is visible to others
  * once the transaction is committed, all at once; one that fails has changed nothing.
  */
-export class TransactionCollection<out T extends object = Document> {
-  readonly collectionName: string
+export class TransactionCollection<out T extends object = Document> extends ChangeableCollection<T> {
   readonly #session: Session
 
   /** Not to be called directly: use Transaction.collection(). */
   constructor(session: Session, name: string) {
-    this.collectionName = name
+    super(name, {
+      update: (check) => write(session, name, check, (staged, request) => staged.update(request)),
+      remove: (check) => write(session, name, check, (staged, request) => staged.remove(request))
+    })
     this.#session = session
   }
 
@@ -64,11 +39,13 @@ export class TransactionCollection<out T extends object = Document> {
     return new TransactionCursor<WithId<T>>((asked) => this.#find('find', filter, asked), options)
   }
 
+  /** Returns the first match, or null if there is none. */
   async findOne(filter: FilterArgument<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
     const [first] = await this.#find('findOne', filter, options, { limit: 1 })
     return (first as WithId<T> | undefined) ?? null
   }
 
+  /** Returns the document with this `_id`, or undefined if there is none. */
   async get(id: IdArgument<T>): Promise<WithId<T> | undefined> {
     const found = await this.#read(
       () => {
@@ -80,6 +57,7 @@ export class TransactionCollection<out T extends object = Document> {
     return found as WithId<T> | undefined
   }
 
+  /** Counts the matches, which are read. */
   countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
     const check = () => {
       assertOptions('countDocuments', options, knownCountOptions)
@@ -90,6 +68,7 @@ export class TransactionCollection<out T extends object = Document> {
     })
   }
 
+  /** Inserts one document, generating an `_id` if it has none. */
   async insertOne(document: MayHaveId<T>, options: NoOptions = {}): Promise<InsertOneResult<T>> {
     const [insertedId] = await this.#insert(() => {
       assertOptions('insertOne', options, {})
@@ -109,53 +88,6 @@ export class TransactionCollection<out T extends object = Document> {
     return { acknowledged: true, insertedCount: ids.length, insertedIds: { ...(ids as IdOf<T>[]) } }
   }
 
-  updateOne(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOneOptions = {}): Promise<UpdateResult<T>> {
-    return this.#updateUpTo('updateOne', 1, filter, () => compileSpec(spec, filter, options), options)
-  }
-
-  updateMany(filter: FilterArgument<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult<T>> {
-    return this.#updateUpTo('updateMany', 0, filter, () => compileSpec(spec, filter, options), options)
-  }
-
-  replaceOne(
-    filter: FilterArgument<T>,
-    replacement: T | WithoutId<T>,
-    options: Omit<UpdateOneOptions, 'arrayFilters'> = {}
-  ): Promise<UpdateResult<T>> {
-    return this.#updateUpTo('replaceOne', 1, filter, () => compileReplace(replacement, options), options)
-  }
-
-  deleteOne(filter: FilterArgument<T>, options: ReadOptions = {}): Promise<DeleteResult> {
-    return this.#deleteUpTo('deleteOne', 1, filter, options)
-  }
-
-  deleteMany(filter: FilterArgument<T>, options: ReadOptions = {}): Promise<DeleteResult> {
-    return this.#deleteUpTo('deleteMany', 0, filter, options)
-  }
-
-  findOneAndUpdate(
-    filter: FilterArgument<T>,
-    spec: UpdateSpec<T>,
-    options: FindOneAndUpdateOptions = {}
-  ): Promise<WithId<T> | null> {
-    return this.#findOneAndChange('findOneAndUpdate', filter, () => compileSpec(spec, filter, options), options)
-  }
-
-  findOneAndReplace(
-    filter: FilterArgument<T>,
-    replacement: T | WithoutId<T>,
-    options: Omit<FindOneAndUpdateOptions, 'arrayFilters'> = {}
-  ): Promise<WithId<T> | null> {
-    return this.#findOneAndChange('findOneAndReplace', filter, () => compileReplace(replacement, options), options)
-  }
-
-  async findOneAndDelete(filter: FilterArgument<T>, options: FindOneAndDeleteOptions = {}): Promise<WithId<T> | null> {
-    const check = () => findOneAndDeleteRequest('findOneAndDelete', filter, options)
-    const { returned } = await this.#write(check, (staged, request) => staged.remove(request))
-    return (returned as WithId<T> | undefined) ?? null
-  }
-
-  /** @param own options that are not the caller's */
   #find(call: string, filter: unknown, options: FindOptions, own: FindOptions = {}): Promise<readonly Document[]> {
     const check = () => {
       assertOptions(call, options, knownFindOptions)
@@ -167,42 +99,7 @@ export class TransactionCollection<out T extends object = Document> {
   }
 
   #insert(check: () => readonly Document[]): Promise<readonly unknown[]> {
-    return this.#write(check, (staged, documents) => staged.insert(documents))
-  }
-
-  async #updateUpTo(
-    call: string,
-    limit: number,
-    filter: unknown,
-    compile: Compile,
-    options: UpdateOneOptions
-  ): Promise<UpdateResult<T>> {
-    const updated = await this.#write(
-      () => updateRequest(call, limit, filter, compile, options),
-      (staged, request) => staged.update(request)
-    )
-    return updateResult<T>(updated)
-  }
-
-  async #deleteUpTo(call: string, limit: number, filter: unknown, options: ReadOptions): Promise<DeleteResult> {
-    const { deleted } = await this.#write(
-      () => deleteRequest(call, limit, filter, options),
-      (staged, request) => staged.remove(request)
-    )
-    return { acknowledged: true, deletedCount: deleted }
-  }
-
-  async #findOneAndChange(
-    call: string,
-    filter: unknown,
-    compile: Compile,
-    options: FindOneAndUpdateOptions
-  ): Promise<WithId<T> | null> {
-    const { returned } = await this.#write(
-      () => findOneAndUpdateRequest(call, filter, compile, options),
-      (staged, request) => staged.update(request)
-    )
-    return (returned as WithId<T> | undefined) ?? null
+    return write(this.#session, this.collectionName, check, (staged, documents) => staged.insert(documents))
   }
 
   /** @param run gets undefined while the collection does not exist */
@@ -210,21 +107,17 @@ export class TransactionCollection<out T extends object = Document> {
     check: () => Request,
     run: (staged: StagedChanges | undefined, request: Request) => R | Promise<R>
   ): Promise<R> {
-    return this.#call(check, (request) => this.#session.read(this.collectionName, (staged) => run(staged, request)))
+    return answerRequest(check, (request) => this.#session.read(this.collectionName, (staged) => run(staged, request)))
   }
+}
 
-  #write<Request, R>(check: () => Request, run: (staged: StagedChanges, request: Request) => Promise<R>): Promise<R> {
-    return this.#call(check, (request) => this.#session.write(this.collectionName, (staged) => run(staged, request)))
-  }
-
-  /** @param check checks the caller's arguments, when the call is made */
-  async #call<Request, R>(check: () => Request, run: (request: Request) => Promise<R>): Promise<R> {
-    try {
-      return deliver(await run(check()))
-    } catch (error) {
-      throw await deliver(leadingToCaller(error))
-    }
-  }
+function write<Request, R>(
+  session: Session,
+  name: string,
+  check: () => Request,
+  run: (staged: StagedChanges, request: Request) => Promise<R>
+): Promise<R> {
+  return answerRequest(check, (request) => session.write(name, (staged) => run(staged, request)))
 }
 
 /** @throws PetalError BadValue, TransactionTooLarge; without reading further, since the source may have no end */
