@@ -124,8 +124,9 @@ export class Database<out T extends object = Document> extends Collection<T> imp
    * for anything slow, and must not wait for writes of the database itself.
    * @returns what `body` returns
    * @throws whatever `body` throws; PetalError MaxTimeMSExpired, TransactionTooLarge for more than 1,000 changed
-   *   documents, or 16 Mi characters of them, before or after the change, DuplicateKey of unique indexes, IllegalOperation in a read-only database, DatabaseNotOpen
-   *   when the database is closed before `body` is done; AbortedError. Nothing is then committed
+   *   documents, or 16 Mi characters of them, before or after the change, DuplicateKey of unique indexes,
+   *   IllegalOperation in a read-only database, DatabaseNotOpen when the database is closed before `body` is done;
+   *   AbortedError. Nothing is then committed
    * @example
    * await db.collection('accounts').insertMany([{ _id: 'a', balance: 50 }, { _id: 'b', balance: 0 }])
    * await db.withTransaction(async (tx) => {
