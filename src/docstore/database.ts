@@ -118,10 +118,10 @@ export class Database<out T extends object = Document> extends Collection<T> imp
 
   /**
    * Runs a transaction: what `body` writes through its argument is committed all at once when the promise it returns is
-   * fulfilled, and nothing of it if it is rejected, the process is killed, or a limit is exceeded. Its calls see its own
-   * changes; other readers do not before they are committed. Writes of others to a collection wait from the first call of
-   * the transaction on it until its end, and other transactions and rename() until it has ended: a `body` should not wait
-   * for anything slow, and must not wait for writes of the database itself.
+   * fulfilled, and nothing of it if it is rejected, the process is killed, or a limit is exceeded. Its calls see its
+   * own changes; other readers do not before they are committed. Writes of others to a collection wait from the first
+   * call of the transaction on it until its end, and other transactions and rename() until it has ended: a `body` should
+   * not wait for anything slow, and must not wait for writes of the database itself.
    * @returns what `body` returns
    * @throws whatever `body` throws; PetalError MaxTimeMSExpired, TransactionTooLarge for more than 1,000 changed
    *   documents, or 16 Mi characters of them, before or after the change, DuplicateKey of unique indexes,
@@ -131,7 +131,8 @@ export class Database<out T extends object = Document> extends Collection<T> imp
    * await db.collection('accounts').insertMany([{ _id: 'a', balance: 50 }, { _id: 'b', balance: 0 }])
    * await db.withTransaction(async (tx) => {
    *   const accounts = tx.collection('accounts')
-   *   const { modifiedCount } = await accounts.updateOne({ _id: 'a', balance: { $gte: 10 } }, { $inc: { balance: -10 } })
+   *   const enough = { _id: 'a', balance: { $gte: 10 } }
+   *   const { modifiedCount } = await accounts.updateOne(enough, { $inc: { balance: -10 } })
    *   if (modifiedCount === 0) throw new Error('Too little money')
    *   await accounts.updateOne({ _id: 'b' }, { $inc: { balance: 10 } })
    *   await tx.collection('log').insertOne({ from: 'a', to: 'b', amount: 10 })

@@ -48,7 +48,7 @@ export class Session {
     return this.#interruption.promise
   }
 
-  /** Interrupts the transaction when its time is over, its signal fires, or the database is closed. @returns stops that */
+  /** Interrupts the transaction when its time is over, its signal fires, or the database closes. @returns stops that */
   obey({ signal, maxTimeMS }: Limits): () => void {
     const { closing } = this.#collections
     const onClose = (): void => this.#interrupt(() => notOpen())

@@ -11,7 +11,8 @@ const noViews = { close: () => {} }
  * A cursor over the documents that match a filter.
  * @example
  * await db.withTransaction(async (tx) => {
- *   for await (const order of tx.collection('orders').find({ paid: false }).sort({ at: 1 }).limit(10)) console.log(order)
+ *   const unpaid = tx.collection('orders').find({ paid: false })
+ *   for await (const order of unpaid.sort({ at: 1 }).limit(10)) console.log(order)
  * })
  */
 export class TransactionCursor<T = Document> extends SlicedCursor<T> {

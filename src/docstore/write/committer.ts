@@ -111,7 +111,7 @@ export class Committer {
     return this.#newCommit(kind, undefined, failuresBefore)
   }
 
-  /** Begins the part of a transaction, which sets `changes`, and commits the shared batch when all parts are started. */
+  /** Begins a part of a transaction, which sets `changes`, and commits the shared batch when all parts are started. */
   beginPart(shared: SharedBatch): Commit {
     return this.#newCommit([], shared, this.#failures)
   }
