@@ -8,11 +8,12 @@
 import { answered } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
-import type { FindOptions, SortDirection, SortSpec } from '../options.ts'
+import type { FindOptions } from '../options.ts'
 import { countDocuments } from './count.ts'
 import { type Explanation, explainFind } from './explain.ts'
 import { compileFind, FindRun, resultWithoutCollection } from './find.ts'
-import { type CursorRun, type Readable, SlicedCursor, type Transform } from './sliced-cursor.ts'
+import { FindOptionsCursor } from './find-options-cursor.ts'
+import type { CursorRun, Readable, Transform } from './sliced-cursor.ts'
 
 /**
  * A cursor over the documents that match a filter.
@@ -20,23 +21,15 @@ import { type CursorRun, type Readable, SlicedCursor, type Transform } from './s
  * const cursor = db.find({ lang: 'en' }).sort({ at: -1 }).limit(10)
  * for await (const tweet of cursor) console.log(tweet.text)
  */
-export class FindCursor<T = Document> extends SlicedCursor<T> {
+export class FindCursor<T = Document> extends FindOptionsCursor<T> {
   readonly #readable: Readable
   readonly #filter: unknown
-  #options: FindOptions
 
   /** Not to be called directly: use Collection.find(). */
   constructor(readable: Readable, filter: unknown, options: FindOptions, transform?: Transform) {
-    super(transform)
+    super(options, transform)
     this.#readable = readable
     this.#filter = filter
-    this.#options = options
-  }
-
-  /** Sorts the results. @param direction for a single field; default 1 */
-  sort(sort: SortSpec, direction?: SortDirection): this {
-    // A field name that is not a string fails the first request.
-    return this.#change({ sort: direction === undefined ? sort : [[sort as string, direction]] })
   }
 
   /**
@@ -45,54 +38,44 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
    * const byName = await db.find({ lang: 'EN' }).collation({ locale: 'en', strength: 2 }).sort({ 'user.name': 1 }).toArray()
    */
   collation(collation: Collation): this {
-    return this.#change({ collation })
-  }
-
-  /** Sets the number of documents to skip, after sorting. */
-  skip(skip: number): this {
-    return this.#change({ skip })
-  }
-
-  /** 0 means no limit. */
-  limit(limit: number): this {
-    return this.#change({ limit })
+    return this.change({ collation })
   }
 
   /** Forces a plan, like the option `hint`. */
   hint(hint: NonNullable<FindOptions['hint']>): this {
-    return this.#change({ hint })
+    return this.change({ hint })
   }
 
   /** Milliseconds from the first request after which the find fails with MaxTimeMSExpired. */
   maxTimeMS(milliseconds: number): this {
-    return this.#change({ maxTimeMS: milliseconds })
+    return this.change({ maxTimeMS: milliseconds })
   }
 
   /** Sets the fields to include or exclude, like the option `projection`. */
   project<U = T>(projection: Readonly<Record<string, unknown>>): FindCursor<U> {
-    return this.#change({ projection }) as unknown as FindCursor<U>
+    return this.change({ projection }) as unknown as FindCursor<U>
   }
 
   /** Returns a cursor that applies `transform` to each document. This cursor must not be used any more. */
   map<U>(transform: (value: T) => U): FindCursor<U> {
-    return new FindCursor<U>(this.#readable, this.#filter, this.#options, this.mapped(transform))
+    return new FindCursor<U>(this.#readable, this.#filter, this.options, this.mapped(transform))
   }
 
   /** Returns a new cursor for the same query, which sees the state at its own first request. */
   clone(): FindCursor<T> {
-    return new FindCursor<T>(this.#readable, this.#filter, this.#options, this.transform)
+    return new FindCursor<T>(this.#readable, this.#filter, this.options, this.transform)
   }
 
   /**
    * Returns the number of documents the cursor would return, subject to skip and limit. Does not consume the cursor.
    */
   count(): Promise<number> {
-    return answered(() => countDocuments(this.#readable, this.#filter, this.#options))
+    return answered(() => countDocuments(this.#readable, this.#filter, this.options))
   }
 
   /** Runs the find and explains its plan and cost. Does not consume the cursor. */
   explain(): Promise<Explanation> {
-    return answered(() => explainFind(this.#readable, this.#filter, this.#options))
+    return answered(() => explainFind(this.#readable, this.#filter, this.options))
   }
 
   protected begin(): CursorRun | undefined | Promise<CursorRun | undefined> {
@@ -102,14 +85,8 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
   }
 
   #beginIn(collection: Awaited<ReturnType<Readable>>): ReturnType<FindCursor<T>['begin']> {
-    const find = compileFind(this.#filter, this.#options)
-    if (collection !== undefined) return new FindRun(collection, find, this.#options)
+    const find = compileFind(this.#filter, this.options)
+    if (collection !== undefined) return new FindRun(collection, find, this.options)
     return find.prepare === undefined ? undefined : resultWithoutCollection(find, undefined)
-  }
-
-  #change(options: FindOptions): this {
-    this.assertNew()
-    this.#options = { ...this.#options, ...options }
-    return this
   }
 }

@@ -8,6 +8,7 @@
  */
 import { cloneDocument } from '../../model/clone.ts'
 import { encodeKey, tryEncodeKey } from '../../model/key.ts'
+import { toText } from '../../model/key-text.ts'
 import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { decodeRecord, isSameDocument } from '../documents/record.ts'
@@ -61,7 +62,7 @@ export class StagedChanges {
   readonly #changes = new Map<string, StagedChange>()
   /** Of committed documents that were changed. */
   readonly #ordinals = new Set<number>()
-  readonly #isChanged = (key: Uint8Array): boolean => this.#changes.has(textOf(key))
+  readonly #isChanged = (key: Uint8Array): boolean => this.#changes.has(toText(key))
 
   /** REQUIRES: the collection is held. */
   constructor(collection: OpenCollection, room: Room) {
@@ -90,8 +91,9 @@ export class StagedChanges {
     for (const document of documents) {
       if (timeSlice.isOver()) await timeSlice.renew()
       const entry = this.#entryOf(document)
-      if (changes.has(textOf(entry.key))) throw duplicateKey(this.collection.name, entry.id)
-      changes.set(textOf(entry.key), await this.#insertion(entry))
+      const key = toText(entry.key)
+      if (changes.has(key)) throw duplicateKey(this.collection.name, entry.id)
+      changes.set(key, await this.#insertion(entry))
       ids.push(entry.id)
     }
     this.#stage([...changes.values()])
@@ -158,7 +160,7 @@ export class StagedChanges {
 
   /** Returns the document with this encoded `_id`; undefined if there is none. */
   async documentOf(key: Uint8Array): Promise<Document | undefined> {
-    const change = this.#changes.get(textOf(key))
+    const change = this.#changes.get(toText(key))
     if (change !== undefined) return change.after && cloneDocument(change.after.document)
     return (await this.collection.documentsOf([key]))[0]
   }
@@ -211,7 +213,7 @@ export class StagedChanges {
   /** @param ids if every match has one of these */
   #candidates(ids: readonly unknown[] | undefined): Iterable<StagedChange> {
     if (ids === undefined) return this.#changes.values()
-    const keys = new Set(ids.flatMap((id) => tryEncodeKey(id) ?? []).map(textOf))
+    const keys = new Set(ids.flatMap((id) => tryEncodeKey(id) ?? []).map(toText))
     const named = [...keys].filter((key) => this.#changes.has(key))
     const inOrder = named.length < 2 ? named : [...this.#changes.keys()].filter((key) => keys.has(key))
     return inOrder.map((key) => this.#changes.get(key)!)
@@ -226,7 +228,7 @@ export class StagedChanges {
 
   /** @throws PetalError DuplicateKey for an `_id` that exists, BadValue, DocumentTooLarge */
   async #insertion({ document, key, id }: Entry): Promise<StagedChange> {
-    const before = this.#changes.get(textOf(key))
+    const before = this.#changes.get(toText(key))
     const exists = before === undefined ? await this.collection.writer.hasId(key) : before.after !== undefined
     if (exists) throw duplicateKey(this.collection.name, id)
     const { original } = before ?? {}
@@ -244,13 +246,13 @@ export class StagedChanges {
     let documents = 0
     let characters = 0
     for (const change of changes) {
-      const before = this.#changes.get(textOf(change.key))
+      const before = this.#changes.get(toText(change.key))
       if (before === undefined) documents++
       characters += charactersOf(change) - (before === undefined ? 0 : charactersOf(before))
     }
     this.#room.take(documents, characters)
     for (const change of changes) {
-      const text = textOf(change.key)
+      const text = toText(change.key)
       this.#changes.delete(text)
       this.#changes.set(text, change)
       if (change.original !== undefined) this.#ordinals.add(change.original.ordinal)
@@ -276,10 +278,6 @@ function hasChanged({ original, after }: StagedChange): boolean {
 
 function charactersOf({ original, after }: StagedChange): number {
   return Math.max(original?.record.length ?? 0, after?.record.length ?? 0)
-}
-
-function textOf(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 }
 
 function* merged(committed: readonly Match[], changed: readonly Found[], order: Order): Iterable<Found> {

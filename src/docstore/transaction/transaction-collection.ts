@@ -36,12 +36,12 @@ export class TransactionCollection<out T extends object = Document> extends Chan
 
   /** Finds documents; all of them are read when the first one is requested. */
   find(filter: FilterArgument<T> = {}, options: FindOptions = {}): TransactionCursor<WithId<T>> {
-    return new TransactionCursor<WithId<T>>((asked) => this.#find('find', filter, asked), options)
+    return new TransactionCursor<WithId<T>>((asked) => this.#found('find', knownFindOptions, filter, asked), options)
   }
 
   /** Returns the first match, or null if there is none. */
   async findOne(filter: FilterArgument<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
-    const [first] = await this.#find('findOne', filter, options, { limit: 1 })
+    const [first] = await this.#found('findOne', knownFindOptions, filter, options, { limit: 1 })
     return (first as WithId<T> | undefined) ?? null
   }
 
@@ -58,14 +58,8 @@ export class TransactionCollection<out T extends object = Document> extends Chan
   }
 
   /** Counts the matches, which are read. */
-  countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
-    const check = () => {
-      assertOptions('countDocuments', options, knownCountOptions)
-      return { find: compileFind(filter, options), control: new Control(options) }
-    }
-    return this.#read(check, async (staged, { find, control }) => {
-      return staged === undefined ? resultWithoutCollection(find, 0) : (await staged.find(find, control)).length
-    })
+  async countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
+    return (await this.#found('countDocuments', knownCountOptions, filter, options)).length
   }
 
   /** Inserts one document, generating an `_id` if it has none. */
@@ -88,9 +82,16 @@ export class TransactionCollection<out T extends object = Document> extends Chan
     return { acknowledged: true, insertedCount: ids.length, insertedIds: { ...(ids as IdOf<T>[]) } }
   }
 
-  #find(call: string, filter: unknown, options: FindOptions, own: FindOptions = {}): Promise<readonly Document[]> {
+  /** @param own options of the call itself */
+  #found(
+    call: string,
+    known: Readonly<Record<string, true>>,
+    filter: unknown,
+    options: FindOptions,
+    own: FindOptions = {}
+  ): Promise<readonly Document[]> {
     const check = () => {
-      assertOptions(call, options, knownFindOptions)
+      assertOptions(call, options, known)
       return { find: compileFind(filter, { ...options, ...own }), control: new Control(options) }
     }
     return this.#read(check, (staged, { find, control }) => {

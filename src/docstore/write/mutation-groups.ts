@@ -5,6 +5,7 @@
  * sees what another of its batch has changed.
  */
 import { encodeKey } from '../../model/key.ts'
+import { toText } from '../../model/key-text.ts'
 import { isDuplicate } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { CompiledFind } from '../read/find.ts'
@@ -57,7 +58,7 @@ export function differentDocuments(): Admits<MutationCall> {
 }
 
 function keyOf({ id }: MutationCall): string {
-  return Buffer.from(encodeKey(id)).toString('latin1')
+  return toText(encodeKey(id))
 }
 
 /** Runs calls in order. One that fails changes nothing, and fails alone. REQUIRES: inside an exclusive task. */
