@@ -124,14 +124,18 @@ test('each column of a chunk is stored as outsiders, documents and keys', () => 
     bytes.writeDoubleLE(least)
     return `0${width}${bytes.toString('hex')}${above}`
   }
-  const texts = Array.from({ length: 6 }, (_, i) => {
+  const bits = Array.from({ length: 6 }, (_, i) => {
     const bytes = Buffer.alloc(8)
     bytes.writeDoubleLE(textKey(String(documentAt(1024 + i).s), form))
-    return bytes.toString('hex')
+    return bytes.readBigUInt64LE()
   })
+  const least = Buffer.alloc(8)
+  least.writeBigUInt64LE(bits[0]!)
+  const aboveLeast = Buffer.from(bits.map((each) => Number(each - bits[0]!))).toString('hex')
   const expected = [
     [none, all, keysOf(1, 1512, '000001010202')],
-    [none, all, `08${texts.join('')}`],
+    // As bits, a byte each.
+    [none, all, `11${least.toString('hex')}${aboveLeast}`],
     // Null at position 0, two numbers at 1; then 2, 4, 1, 3, stored relative to the least key, 1.
     [`0200${'0301'}`, `0300${'040000'}`, keysOf(1, 1, '01030002')]
   ]

@@ -68,17 +68,17 @@ test('an index has exactly the documented records', () => {
 })
 
 test('the header is JSON with format, hash, seeds, segment size and damage mark', () => {
-  assert.is(indexFormat, 7)
+  assert.is(indexFormat, 8)
   assert.is(
     contentOf('68').toString(),
-    '{"format":7,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
+    '{"format":8,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
   )
   assert.is(harness.records.records.get('68')?.length, 95)
   assert.is(
     Buffer.from(harness.records.records.get('68') ?? [])
       .toString('hex')
       .slice(-8),
-    '290b250d'
+    'a4fc93fc'
   )
 })
 
@@ -96,12 +96,13 @@ test('a sealed segment has the documented segment record', () => {
     pairs: [],
     rowOfSlot: [],
     storedPairs: 8,
+    storedPaths: 4,
     storedRows: 3,
     columnSpecs: [],
     columns: [],
     upper: { frames: 0, groupDocuments: 16, unknownGroups: 0 },
     crowdedPairs: 128,
-    bytes: { hashedRows: 4096, fingerprints: 0, privateRows: 71, rangeCodes: 0, upperLevel: 0, pairTable: 192 }
+    bytes: { hashedRows: 4096, fingerprints: 0, privateRows: 71, rangeCodes: 0, upperLevel: 0, pairTable: 153 }
   })
 })
 
@@ -213,21 +214,25 @@ test('a segment record survives encoding, whatever its keys', () => {
   assert.ok(new TextDecoder().decode(encodeSegmentRecord(record)).includes('[["a.\\udc00",2,["NaN"]],'))
 })
 
-test('private pairs of a sealed segment are stored as hashes, row numbers, ends of texts, and texts', () => {
+test('private pairs of a sealed segment are stored as hashes, row numbers, ends of keys, paths, tags, and keys', () => {
   const bytes = contentOf('6e0000000000000000')
   const hasher = createHasher('murmur')
   const paths = new PathTable(hasher, seed.lo, seed.hi)
   const pairHash = new PairHash(hasher, (path) => paths.seedOf(path))
   const rowOf: Readonly<Record<string, number>> = { most: 0, n: -2, half: 1, few: 2 }
+  const names = JSON.parse(bytes.subarray(15 * 8 + 8).toString()) as string[]
+  assert.equal([...names].sort(), ['few', 'half', 'most', 'n'])
   const number = (list: number, i: number): number => bytes.readInt32LE(4 * (8 * list + i))
   for (let i = 0; i < 8; i++) {
-    const text = bytes.subarray(96).subarray(i === 0 ? 0 : number(2, i - 1), number(2, i))
-    const [path, tag, key] = JSON.parse(text.toString()) as [string, number, number]
+    const text = bytes.subarray(15 * 8).subarray(i === 0 ? 0 : number(2, i - 1), number(2, i))
+    const path = names[bytes.readUInt16LE(12 * 8 + 2 * i)]!
+    const tag = bytes[14 * 8 + i]!
+    const key = JSON.parse(text.toString()) as number
     assert.is(number(0, i), pairHash.hash({ path, tag, key }).lo)
     assert.is(number(1, i), rowOf[path])
     if (i > 0) assert.ok(number(0, i) > number(0, i - 1))
   }
-  assert.is(number(2, 7), 96)
+  assert.is(number(2, 7), 8)
 })
 
 test('private rows are stored as complement, dense or list, and identical ones only once', () => {

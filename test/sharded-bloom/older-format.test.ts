@@ -1,4 +1,7 @@
-/** An index of format 2, whose segment records contain their pairs, is read as it is; writes use the current format. */
+/**
+ * Indexes of format 2, whose segment records contain their pairs, and of format 7, whose pairs repeat their paths, are
+ * read as they are; writes use the current format.
+ */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'
@@ -56,31 +59,81 @@ function makeWhole(harness: IndexHarness, format: number): void {
   }
 }
 
+interface StoredPair {
+  readonly lo: number
+  readonly row: number
+  /** JSON: path, tag and key. */
+  readonly text: string
+}
+
+function tableKey(record: Json): string {
+  return `6e${BigInt(Number(record.storedAt ?? record.firstOrdinal))
+    .toString(16)
+    .padStart(16, '0')}`
+}
+
+function pairsOf(harness: IndexHarness, record: Json): StoredPair[] {
+  const table = contentOf(harness, tableKey(record))
+  const count = Number(record.storedPairs)
+  const ends = Array.from({ length: count }, (_, i) => table.readUInt32LE(4 * (2 * count + i)))
+  const keys = table.subarray(15 * count)
+  const paths = JSON.parse(keys.subarray(ends.at(-1)).toString()) as string[]
+  assert.is(paths.length, record.storedPaths)
+  return ends.map((end, i) => {
+    const path = JSON.stringify(paths[table.readUInt16LE(12 * count + 2 * i)])
+    const key = keys.subarray(ends[i - 1] ?? 0, end).toString()
+    const text = `[${path},${table[14 * count + i]},${key}]`
+    return { lo: table.readInt32LE(4 * i), row: table.readInt32LE(4 * (count + i)), text }
+  })
+}
+
+/** Writes the records of sealed segments as before format 8: pairs with their paths. */
+function makeFormat7(harness: IndexHarness): void {
+  const header: Json = JSON.parse(contentOf(harness, '68').toString())
+  put(harness, '68', { ...header, format: 7 })
+  for (const key of harness.records.keysOf(IndexArea.segment)) {
+    const { storedPaths, ...record }: Json = JSON.parse(contentOf(harness, key).toString())
+    if (record.isSealed !== true) continue
+    const pairs = pairsOf(harness, { ...record, storedPaths })
+    const texts = pairs.map(({ text }) => Buffer.from(text))
+    let end = 0
+    const ends = texts.map(({ length }) => {
+      end += length
+      return end
+    })
+    const numbers = Int32Array.from([...pairs.map(({ lo }) => lo), ...pairs.map(({ row }) => row), ...ends])
+    put(harness, tableKey(record), Buffer.concat([Buffer.from(numbers.buffer), ...texts]))
+    put(harness, key, record)
+  }
+}
+
 /** Writes the records as before format 3. */
-function makeOlder(harness: IndexHarness): void {
+function makeFormat2(harness: IndexHarness): void {
   makeWhole(harness, 2)
   for (const key of harness.records.keysOf(IndexArea.segment)) {
-    const { storedPairs, storedRows, bytes, ...record }: Json = JSON.parse(contentOf(harness, key).toString())
+    const stored: Json = JSON.parse(contentOf(harness, key).toString())
+    const { storedPairs, storedPaths, storedRows, bytes, ...record } = stored
     assert.ok(Number.isInteger(storedRows))
     record.columns = (record.columns as unknown[][]).map(withoutSixteenths)
     const { pairTable, ...parts } = bytes as Json
     assert.ok(Number.isInteger(pairTable))
     if (record.isSealed === true) {
-      const number = Number(record.storedAt ?? record.firstOrdinal)
-      const table = contentOf(harness, `6e${BigInt(number).toString(16).padStart(16, '0')}`)
-      const count = Number(storedPairs)
-      const ends = Array.from({ length: count }, (_, i) => table.readUInt32LE(4 * (2 * count + i)))
-      const texts = table.subarray(12 * count)
-      record.pairs = ends.map((end, i) => JSON.parse(texts.subarray(ends[i - 1] ?? 0, end).toString()))
-      record.rowOfSlot = ends.map((_, i) => table.readInt32LE(4 * (count + i)))
+      const pairs = pairsOf(harness, stored)
+      record.pairs = pairs.map(({ text }) => JSON.parse(text))
+      record.rowOfSlot = pairs.map(({ row }) => row)
     }
     put(harness, key, { ...record, bytes: parts })
   }
   for (const key of harness.records.keysOf(IndexArea.pairTable)) harness.records.records.delete(key)
 }
 
-for (const isRebuilt of [false, true]) {
-  test(`an index of format 2 can be used, ${isRebuilt ? 'built again before' : 'as sealed'}`, async () => {
+for (const [format, makeOlder, isRebuilt] of [
+  [2, makeFormat2, false],
+  [2, makeFormat2, true],
+  [7, makeFormat7, false],
+  [7, makeFormat7, true]
+] as const) {
+  test(`an index of format ${format} can be used, ${isRebuilt ? 'built again before' : 'as sealed'}`, async () => {
     const harness = await IndexHarness.open({ segmentDocuments: 512 })
     await harness.insert(tweets.slice(0, 1200))
     await harness.remove([3, 4, 600])

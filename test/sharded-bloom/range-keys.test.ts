@@ -174,14 +174,40 @@ test('documents have the same keys from bytes as from objects', () => {
 
 const place = { first: 4096, documents: 4000, rowBytes: 512 }
 
-for (const [name, keyAt] of [
-  ['bytes', (i: number) => -5 + (i % 256)],
-  ['16 bits', (i: number) => 1e15 + ((i * 7919) % 65_536)],
-  ['32 bits', (i: number) => 1_700_000_000_000 + ((i * 1_000_003) % 2 ** 32)],
-  ['fractions', (i: number) => i / 7],
-  ['wide integers', (i: number) => i * 2 ** 40],
-  ['infinities', (i: number) => (i % 3 === 0 ? i : i % 3 === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)],
-  ['nothing', () => Number.NaN]
+function bitsOf(high: number, low: number): number {
+  return new Float64Array(Uint32Array.of(low, high).buffer)[0]!
+}
+
+/** The width byte of a record's first column. */
+function widthOf(record: Uint8Array): number {
+  const view = new DataView(record.buffer, record.byteOffset)
+  const members = 2 + view.getUint16(0, true)
+  return record[members + 2 + view.getUint16(members, true)]!
+}
+
+const dateForm: TextForm = { prefix: '20', template: '00-00-00T00:00:00.0' }
+
+for (const [name, width, keyAt] of [
+  ['a byte', 1, (i: number) => -5 + (i % 256)],
+  ['two bytes', 2, (i: number) => 1e15 + ((i * 7919) % 65_536)],
+  ['three bytes', 3, (i: number) => -(2 ** 52) + ((i * 7919) % 2 ** 24)],
+  ['four bytes', 4, (i: number) => 1_700_000_000_000 + ((i * 1_000_003) % 2 ** 32)],
+  ['five bytes', 5, (i: number) => (i * 100_000_007) % 2 ** 40],
+  ['seven bytes', 7, (i: number) => Number.MAX_SAFE_INTEGER - ((i * 1e13) % 2 ** 53)],
+  ['integers far apart', 8, (i: number) => (i % 2 === 0 ? -i : i) * 2 ** 41],
+  ['equal', 1, () => -7.5],
+  ['fractions', 7, (i: number) => 1 + i / 7],
+  ['fractions close together', 5, (i: number) => 0.5 + i / 2 ** 30],
+  ['fractions below zero', 5, (i: number) => -0.5 - i / 2 ** 30],
+  ['bits with a carry', 2, (i: number) => bitsOf(0x4000_0000, 0xffff_ff00) + i * 2 ** -51],
+  ['dates', 3, (i: number) => textKey(new Date(1_700_000_000_000 + i * 977).toISOString(), dateForm)],
+  ['texts', 7, (i: number) => textKey(`${100 + (i % 100)} and more`, forms[0]!)],
+  [
+    'infinities',
+    8,
+    (i: number) => (i % 3 === 0 ? i : i % 3 === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
+  ],
+  ['nothing', 1, () => Number.NaN]
 ] as const) {
   test(`keys survive a checkpoint: ${name}`, () => {
     const spec: ColumnSpec = { path: 'a', type: Type.number, prefix: '', template: '' }
@@ -193,6 +219,7 @@ for (const [name, keyAt] of [
       else column.set(place.first + i, key)
     }
     const record = runSteps(encodeColumnChunk([column, empty], place, rowMemory(), new ScratchArena()))
+    assert.is(widthOf(record) & 15, width)
     assert.ok(decodeColumnChunk(record, [restored, other], place, rowMemory()))
     const [from, to] = [new Float64Array(8192), new Float64Array(8192)]
     column.read(0, from)

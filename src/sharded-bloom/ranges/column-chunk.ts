@@ -91,27 +91,63 @@ export function decodeColumnChunk(
   return reader.isAtEnd
 }
 
+/** Added to the width of keys of which the bits are stored, as of format 8. */
+const asBits = 16
+const plainWidth = 8
+const double = new Float64Array(1)
+/** The lower one first. */
+const halves = new Uint32Array(double.buffer)
+
 /**
- * Decodes what kernels.encodeKeys() wrote, all little-endian: a width byte, then for width 1, 2 or 4 the least key (a
- * double) and each key's unsigned offset from it, which requires integers close together; for width 8 the keys as
- * doubles.
+ * Decodes what kernels.encodeKeys() wrote, all little-endian: a width byte, then for widths 1 to 7 the least key (a
+ * double) and each key's unsigned offset from it, of this many bytes, which requires integers close together; with 16
+ * added to the width, the same of the keys' bits read as unsigned integers; for width 8 the keys as doubles.
  */
 function decodeKeys(reader: Reader, count: number): Float64Array | undefined {
-  const width = reader.take(1)?.getUint8(0)
-  if (width !== 1 && width !== 2 && width !== 4 && width !== 8) return undefined
-  const least = width === 8 ? 0 : reader.take(8)?.getFloat64(0, true)
+  const form = reader.take(1)?.getUint8(0) ?? 0
+  const isPlain = form === plainWidth
+  const width = isPlain ? plainWidth : form & ~asBits
+  const areBits = form !== width
+  if (width < 1 || (width >= plainWidth && !isPlain)) return undefined
+  const least = isPlain ? undefined : reader.take(8)
   const view = reader.take(width * count)
-  if (least === undefined || view === undefined) return undefined
+  if (view === undefined || (least === undefined && !isPlain)) return undefined
   const keys = new Float64Array(count)
+  const leastKey = least?.getFloat64(0, true) ?? 0
+  const leastLow = least?.getUint32(0, true) ?? 0
+  const leastHigh = least?.getUint32(4, true) ?? 0
   for (let i = 0; i < count; i++) {
     const at = i * width
-    if (width === 8) keys[i] = view.getFloat64(at, true)
-    else if (width === 4) keys[i] = least + view.getUint32(at, true)
-    else if (width === 2) keys[i] = least + view.getUint16(at, true)
-    else keys[i] = least + view.getUint8(at)
+    if (isPlain) keys[i] = view.getFloat64(at, true)
+    else {
+      const low = unsigned(view, at, Math.min(width, 4))
+      const high = unsigned(view, at + 4, width - 4)
+      if (areBits) {
+        const sum = leastLow + low
+        halves[0] = sum
+        halves[1] = leastHigh + high + (sum > 0xffff_ffff ? 1 : 0)
+        keys[i] = double[0]!
+      } else keys[i] = leastKey + high * 2 ** 32 + low
+    }
     if (Number.isNaN(keys[i])) return undefined
   }
   return keys
+}
+
+/** @param length in bytes, at most 4; 0 where negative */
+function unsigned(view: DataView, at: number, length: number): number {
+  switch (length) {
+    case 4:
+      return view.getUint32(at, true)
+    case 3:
+      return view.getUint16(at, true) | (view.getUint8(at + 2) << 16)
+    case 2:
+      return view.getUint16(at, true)
+    case 1:
+      return view.getUint8(at)
+    default:
+      return 0
+  }
 }
 
 function readRow(reader: Reader, place: ChunkPlace, memory: RowMemory): Uint32Array | undefined {

@@ -1,13 +1,16 @@
 /**
- * The private pairs of a sealed segment as one record, used in its stored form: a pair is parsed only when its hash is
+ * The private pairs of a sealed segment as one record, used in its stored form: a key is parsed only when its hash is
  * looked up. Pairs ascend by the `lo` of their hashes.
  *
  * | bytes     | for each pair, in turn                                                        |
  * | --------- | ----------------------------------------------------------------------------- |
  * | 4 · pairs | `lo` of its hash                                                              |
  * | 4 · pairs | its row number: −1 for no document, −2 for every document                     |
- * | 4 · pairs | where its text ends, from the end of these lists                              |
- * | …         | its text, JSON as in segment-record.ts: `[path, tag, key]`                    |
+ * | 4 · pairs | where the text of its key ends, from the end of these lists                   |
+ * | 2 · pairs | the number of its path                                                        |
+ * | 1 · pairs | its tag                                                                       |
+ * | …         | the text of its key, JSON as in segment-record.ts                             |
+ * | …         | once for all pairs: the paths, a JSON list                                    |
  *
  * Invariant: as in PrivateTable, a lookup compares the pair itself, so membership of a private row is exact.
  */
@@ -16,81 +19,116 @@ import type { PairHash } from '../pairs/pair-hash.ts'
 import { Tag, type TaggedPair } from '../pairs/pair-tags.ts'
 import { PairTexts } from './pair-texts.ts'
 import type { HashedPair } from './private-table.ts'
-import { parsePair } from './segment-record.ts'
+import { parseKey } from './segment-record.ts'
 
-const numbersPerPair = 3
+const bytesPerPair = 15
 const marksPerPair = 16
 const pairsPerStep = 64
 
+/** A table as stored. */
+export interface StoredPairTable {
+  readonly bytes: Uint8Array
+  /** Number of different paths. */
+  readonly paths: number
+}
+
+/** A pair and the part of its hash that tables are sorted by. */
+export type SortedPair = TaggedPair & Pick<HashedPair, 'lo'>
+
 /** @param rows each pair's row number */
-export function encodePairTable(pairs: readonly HashedPair[], rows: readonly number[]): Uint8Array {
+export function encodePairTable(pairs: readonly SortedPair[], rows: readonly number[]): StoredPairTable {
   return runSteps(pairTableSteps(pairs, rows, new PairTexts()))
 }
 
 /** As encodePairTable(), in steps: thousands of pairs take several milliseconds. @param texts may lack some pairs */
 export function* pairTableSteps(
-  pairs: readonly HashedPair[],
+  pairs: readonly SortedPair[],
   rows: readonly number[],
   texts: PairTexts
-): Generator<void, Uint8Array> {
+): Generator<void, StoredPairTable> {
   yield* texts.addSteps(pairs)
   const order = Array.from(pairs, (_, i) => i).sort((a, b) => pairs[a]!.lo - pairs[b]!.lo)
   yield
-  const start = numbersPerPair * 4 * pairs.length
-  // All texts, without the commas in between.
-  const bytes = new Uint8Array(start + texts.list(pairs).length - Math.max(0, pairs.length - 1))
-  const numbers = new Int32Array(bytes.buffer, 0, numbersPerPair * pairs.length)
+  const numbers = new Map<string, number>()
+  for (const { path } of pairs) if (!numbers.has(path)) numbers.set(path, numbers.size)
+  const paths = encoder.encode(JSON.stringify([...numbers.keys()]))
+  const length = lengthOfLists(pairs.length)
+  const bytes = new Uint8Array(length + texts.keyBytes + paths.length)
+  const { hashes, rowOf, ends, pathOf, tags } = listsOf(bytes.buffer, pairs.length)
   let end = 0
   for (let i = 0; i < order.length; i++) {
-    const pair = order[i]!
-    const text = texts.text(pair)
-    bytes.set(text, start + end)
+    const slot = order[i]!
+    const { lo, path, tag } = pairs[slot]!
+    const text = texts.key(slot)
+    bytes.set(text, length + end)
     end += text.length
-    numbers[i] = pairs[pair]!.lo
-    numbers[pairs.length + i] = rows[pair]!
-    numbers[2 * pairs.length + i] = end
+    hashes[i] = lo
+    rowOf[i] = rows[slot]!
+    ends[i] = end
+    pathOf[i] = numbers.get(path)!
+    tags[i] = tag
   }
-  return bytes
+  bytes.set(paths, length + end)
+  return { bytes, paths: numbers.size }
+}
+
+/** Bytes of the lists at the beginning of a table. */
+export function lengthOfLists(pairs: number): number {
+  return bytesPerPair * pairs
+}
+
+/** Returns the lists at the beginning of a table. */
+export function listsOf(buffer: ArrayBuffer, pairs: number) {
+  return {
+    hashes: new Int32Array(buffer, 0, pairs),
+    rowOf: new Int32Array(buffer, 4 * pairs, pairs),
+    ends: new Uint32Array(buffer, 8 * pairs, pairs),
+    pathOf: new Uint16Array(buffer, 12 * pairs, pairs),
+    tags: new Uint8Array(buffer, 14 * pairs, pairs)
+  }
 }
 
 export class PairTable {
-  readonly #hashes: Int32Array
-  readonly #rows: Int32Array
-  readonly #ends: Uint32Array
-  readonly #texts: Uint8Array
+  readonly #lists: ReturnType<typeof listsOf>
+  readonly #keys: Uint8Array
+  readonly #paths: readonly string[]
   /** A one-probe Bloom filter over the lowest bits of hashes: most pairs looked up have no row. */
   readonly #marks: Uint32Array
   readonly #markMask: number
   readonly #parsed = new Map<number, TaggedPair>()
 
-  private constructor(bytes: Uint8Array<ArrayBuffer>, pairs: number) {
-    this.#hashes = new Int32Array(bytes.buffer, 0, pairs)
-    this.#rows = new Int32Array(bytes.buffer, 4 * pairs, pairs)
-    this.#ends = new Uint32Array(bytes.buffer, 8 * pairs, pairs)
-    this.#texts = bytes.subarray(numbersPerPair * 4 * pairs)
-    const marks = 2 ** Math.ceil(Math.log2(Math.max(32, marksPerPair * pairs)))
+  private constructor(lists: ReturnType<typeof listsOf>, keys: Uint8Array, paths: readonly string[]) {
+    this.#lists = lists
+    this.#keys = keys
+    this.#paths = paths
+    const marks = 2 ** Math.ceil(Math.log2(Math.max(32, marksPerPair * lists.hashes.length)))
     this.#markMask = marks - 1
     this.#marks = new Uint32Array(marks / 32)
-    for (const lo of this.#hashes) this.#marks[(lo & this.#markMask) >>> 5]! |= 1 << (lo & 31)
+    for (const lo of lists.hashes) this.#marks[(lo & this.#markMask) >>> 5]! |= 1 << (lo & 31)
   }
 
-  /** Returns undefined for bytes that are not a table of this many pairs. */
-  static decode(bytes: Uint8Array, pairs: number): PairTable | undefined {
-    const start = numbersPerPair * 4 * pairs
-    if (bytes.length < start) return undefined
+  /** Returns undefined for bytes that are not a table of so many pairs and paths. */
+  static decode({ bytes, paths }: StoredPairTable, pairs: number): PairTable | undefined {
+    const length = lengthOfLists(pairs)
+    if (bytes.length < length) return undefined
     // Copied: numbers have to be aligned, and the record may be part of a larger block.
-    const table = new PairTable(bytes.slice(), pairs)
-    return start + (table.#ends[pairs - 1] ?? 0) === bytes.length ? table : undefined
+    const own = new Uint8Array(bytes)
+    const lists = listsOf(own.buffer, pairs)
+    const texts = own.subarray(length)
+    const keyBytes = lists.ends[pairs - 1] ?? 0
+    const list = parsePaths(texts.subarray(keyBytes))
+    if (list?.length !== paths || lists.pathOf.some((number) => number >= paths)) return undefined
+    return new PairTable(lists, texts.subarray(0, keyBytes), list)
   }
 
   get size(): number {
-    return this.#hashes.length
+    return this.#lists.hashes.length
   }
 
   /** Returns the pair's row number; undefined when it has no row. */
-  find({ lo, path, tag, key }: HashedPair): number | undefined {
+  find({ lo, path, tag, key }: SortedPair): number | undefined {
     if ((this.#marks[(lo & this.#markMask) >>> 5]! & (1 << (lo & 31))) === 0) return undefined
-    const hashes = this.#hashes
+    const { hashes, rowOf } = this.#lists
     let low = 0
     let high = hashes.length
     while (low < high) {
@@ -100,7 +138,7 @@ export class PairTable {
     }
     for (let i = low; hashes[i] === lo; i++) {
       const pair = this.#pairAt(i)
-      if (pair.tag === tag && Object.is(pair.key, key) && pair.path === path) return this.#rows[i]
+      if (pair.tag === tag && Object.is(pair.key, key) && pair.path === path) return rowOf[i]
     }
     return undefined
   }
@@ -122,41 +160,42 @@ export class PairTable {
 
   /** All pairs on a path. */
   pairsOn(path: string): TaggedPair[] {
-    const beginning = encoder.encode(`[${JSON.stringify(path)},`)
-    const pairs: TaggedPair[] = []
-    for (let i = 0; i < this.size; i++) {
-      const text = this.#textAt(i)
-      if (beginning.every((byte, at) => text[at] === byte)) pairs.push(this.#pairAt(i))
-    }
-    return pairs
+    const number = this.#paths.indexOf(path)
+    return number < 0 ? [] : this.#pairsWhere(this.#lists.pathOf, number)
   }
 
-  /** All TYPE pairs, stored as `["path",17,type]`. They cannot be confused with text keys, which end with a quote. */
+  /** All TYPE pairs. */
   typePairs(): TaggedPair[] {
+    return this.#pairsWhere(this.#lists.tags, Tag.type)
+  }
+
+  #pairsWhere(list: Uint8Array | Uint16Array, value: number): TaggedPair[] {
     const pairs: TaggedPair[] = []
-    for (let i = 0; i < this.size; i++) {
-      if (typeEnding.test(unitsOf.decode(this.#textAt(i).subarray(-typeEndingBytes)))) pairs.push(this.#pairAt(i))
-    }
+    for (let i = 0; i < this.size; i++) if (list[i] === value) pairs.push(this.#pairAt(i))
     return pairs
   }
 
   #pairAt(i: number): TaggedPair {
     let pair = this.#parsed.get(i)
     if (pair === undefined) {
-      pair = parsePair(JSON.parse(decoder.decode(this.#textAt(i))))
+      const { ends, pathOf, tags } = this.#lists
+      const text = decoder.decode(this.#keys.subarray(i === 0 ? 0 : ends[i - 1], ends[i]))
+      pair = { path: this.#paths[pathOf[i]!]!, tag: tags[i]!, key: parseKey(JSON.parse(text)) }
       this.#parsed.set(i, pair)
     }
     return pair
   }
+}
 
-  #textAt(i: number): Uint8Array {
-    return this.#texts.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i])
+function parsePaths(bytes: Uint8Array): string[] | undefined {
+  try {
+    const list: unknown = JSON.parse(decoder.decode(bytes))
+    return Array.isArray(list) && list.every((path) => typeof path === 'string') ? list : undefined
+  } catch {
+    // Not JSON in UTF-8.
+    return undefined
   }
 }
 
-const typeEnding = new RegExp(`",${Tag.type},\\d+\\]$`)
-const typeEndingBytes = `",${Tag.type},15]`.length
-/** A single-byte decoder, because the text may be cut within a character. */
-const unitsOf = new TextDecoder('latin1')
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -5,11 +5,15 @@ import { storedPair } from './segment-record.ts'
 const pairsPerStep = 128
 const encoder = new TextEncoder()
 const comma = 0x2c
+const closingBracket = 0x5d
 
 export class PairTexts {
   /** The texts, separated by commas. */
   #bytes = new Uint8Array(0)
   readonly #ends: number[] = []
+  /** Bytes of the text of each pair's key, and of all. */
+  readonly #lengths: number[] = []
+  #keyBytes = 0
 
   /** Returns the texts of all pairs as a list without its brackets. Valid until the next call. */
   list(pairs: readonly TaggedPair[]): Uint8Array {
@@ -17,9 +21,15 @@ export class PairTexts {
     return this.#bytes.subarray(0, this.#ends.at(-1) ?? 0)
   }
 
-  /** Returns the text of the i-th pair. REQUIRES: it was made. Valid until texts are added. */
-  text(i: number): Uint8Array {
-    return this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1]! + 1, this.#ends[i])
+  /** Bytes of the texts of all keys made so far. */
+  get keyBytes(): number {
+    return this.#keyBytes
+  }
+
+  /** Returns the text of the i-th pair's key. REQUIRES: it was made. Valid until texts are added. */
+  key(i: number): Uint8Array {
+    const end = this.#ends[i]! - 1
+    return this.#bytes.subarray(end - this.#lengths[i]!, end)
   }
 
   /** Makes the missing texts, in steps. @param pairs those passed before, then new ones */
@@ -32,12 +42,19 @@ export class PairTexts {
 
   #add(pairs: readonly TaggedPair[], until: number): void {
     for (let i = this.#ends.length; i < until; i++) {
-      const text = encoder.encode(JSON.stringify(storedPair(pairs[i]!)))
+      const [path, tag, key] = storedPair(pairs[i]!)
+      const head = encoder.encode(`[${JSON.stringify(path)},${tag},`)
+      const keyText = encoder.encode(JSON.stringify(key))
       const start = i === 0 ? 0 : this.#ends[i - 1]! + 1
-      this.#reserve(start + text.length)
+      const end = start + head.length + keyText.length + 1
+      this.#reserve(end)
       if (i > 0) this.#bytes[start - 1] = comma
-      this.#bytes.set(text, start)
-      this.#ends.push(start + text.length)
+      this.#bytes.set(head, start)
+      this.#bytes.set(keyText, start + head.length)
+      this.#bytes[end - 1] = closingBracket
+      this.#ends.push(end)
+      this.#lengths.push(keyText.length)
+      this.#keyBytes += keyText.length
     }
   }
 

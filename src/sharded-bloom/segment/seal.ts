@@ -43,7 +43,7 @@ export async function sealSegment(
   arena.close()
   const pairs = segment.privatePairs()
   const pairTable = await runInSlices(pairTableSteps(pairs, rowOfSlot, segment.pairTexts))
-  await store.write([{ key: indexKey(IndexArea.pairTable, storedAt), value: pairTable }])
+  await store.write([{ key: indexKey(IndexArea.pairTable, storedAt), value: pairTable.bytes }])
   return {
     firstOrdinal: segment.firstOrdinal,
     documents: segment.documents,
@@ -58,10 +58,11 @@ export async function sealSegment(
     pairs: [],
     rowOfSlot: [],
     storedPairs: pairs.length,
+    storedPaths: pairTable.paths,
     storedRows: rows.count,
     columnSpecs: [],
     columns,
-    bytes: { ...tailBytes, privateRows, rangeCodes, pairTable: pairTable.length }
+    bytes: { ...tailBytes, privateRows, rangeCodes, pairTable: pairTable.bytes.length }
   }
 }
 

@@ -13,6 +13,7 @@ import type { ColumnSpec } from '../ranges/column-spec.ts'
 import { SealedColumn } from '../ranges/sealed-column.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import type { RowPart } from './and-groups.ts'
+import { rewriteEarlierPairTable } from './earlier-pair-table.ts'
 import { sealedRowBytes } from './geometry.ts'
 import { encodePairTable, PairTable } from './pair-table.ts'
 import type { HashedPair } from './private-table.ts'
@@ -121,11 +122,17 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
   }
 
   #readTable(bytes: Uint8Array | undefined): void {
-    this.#table = bytes && PairTable.decode(bytes, this.record.storedPairs)
+    this.#table = bytes && this.#decodeTable(bytes)
     if (this.#table !== undefined || this.#isTableDamaged) return
     this.#isTableDamaged = true
     const { onDamage } = this.#context
     onDamage(`the private pairs of the segment at ordinal ${this.firstOrdinal} are ${bytes ? 'damaged' : 'missing'}`)
+  }
+
+  #decodeTable(bytes: Uint8Array): PairTable | undefined {
+    const { storedPairs, storedPaths: paths } = this.record
+    const table = paths === undefined ? rewriteEarlierPairTable(bytes, storedPairs) : { bytes, paths }
+    return table && PairTable.decode(table, storedPairs)
   }
 
   locate(pair: HashedPair): Location {

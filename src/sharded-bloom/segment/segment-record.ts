@@ -45,6 +45,8 @@ export interface SegmentRecord {
   readonly rowOfSlot: readonly number[]
   /** Number of private pairs of a sealed segment, which have a record of their own (see pair-table.ts). */
   readonly storedPairs: number
+  /** Number of different paths of these; not present before format 8 (see earlier-pair-table.ts). */
+  readonly storedPaths?: number
   /** Number of rows of a sealed segment in records of their own: private rows and those of columns. */
   readonly storedRows: number
   /** Values kept as columns (see ranges/), of an open segment. */
@@ -167,6 +169,7 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     value.storedAt === undefined ? firstOrdinal : integer('storedAt', firstRebuilt, Number.MAX_SAFE_INTEGER)
   if (!isSealed && (span !== documents || storedAt !== firstOrdinal)) throw damaged('span')
   if (isSealed && rowOfSlot.length !== pairs.length) throw damaged('rowOfSlot')
+  const storedPaths = value.storedPaths === undefined ? undefined : integer('storedPaths', 0, maxPairs)
   const columnSpecs = decodeSpecs(value.columnSpecs)
   const columns = decodeColumns(value.columns, documents)
   const storedPairs = value.storedPairs === undefined ? 0 : integer('storedPairs', 0, isSealed ? maxPairs : 0)
@@ -207,6 +210,7 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     pairs,
     rowOfSlot,
     storedPairs,
+    ...(storedPaths !== undefined && { storedPaths }),
     storedRows,
     columnSpecs,
     columns,
@@ -265,11 +269,15 @@ export function parsePair(value: unknown): TaggedPair {
   if (!Array.isArray(value) || value.length !== 3) throw damaged('pairs')
   const path: unknown = value[0]
   const tag: unknown = value[1]
-  const key: unknown = value[2]
   if (typeof path !== 'string' || !Number.isInteger(tag)) throw damaged('pairs')
-  const decoded = typeof key === 'string' ? key : decodeDouble(key)
-  if (decoded === undefined) throw damaged('pairs')
-  return { path, tag: tag as number, key: decoded }
+  return { path, tag: tag as number, key: parseKey(value[2]) }
+}
+
+/** Parses the key of such a pair. @throws PetalError IndexDamaged */
+export function parseKey(value: unknown): TaggedPair['key'] {
+  const key = typeof value === 'string' ? value : decodeDouble(value)
+  if (key === undefined) throw damaged('pairs')
+  return key
 }
 
 function damaged(field: string): PetalError {

@@ -19,30 +19,46 @@ export function encodeKeys(keys: usize, count: u32, out: usize): u32 {
   const end = keys + (<usize>count << 3)
   let least: f64 = Infinity
   let greatest: f64 = -Infinity
+  let leastBits: u64 = u64.MAX_VALUE
+  let greatestBits: u64 = 0
   let areIntegers = true
   for (let at = keys; at < end; at += 8) {
     const key = load<f64>(at)
     least = min(least, key)
     greatest = max(greatest, key)
     areIntegers = areIntegers && trunc(key) == key && abs(key) <= MAX_SAFE_INTEGER
+    const bits = load<u64>(at)
+    leastBits = min(leastBits, bits)
+    greatestBits = max(greatestBits, bits)
   }
   const span = greatest - least
-  if (!areIntegers || span >= 4294967296) {
+  const width: u32 = areIntegers && span <= MAX_SAFE_INTEGER ? bytesOf(<u64>span) : 8
+  const bitsWidth: u32 = count == 0 ? 1 : bytesOf(greatestBits - leastBits)
+  if (min(width, bitsWidth) == 8) {
     store<u8>(out, 8)
     memory.copy(out + 1, keys, end - keys)
     return 1 + <u32>(end - keys)
   }
-  const shift: u32 = span < 256 ? 0 : span < 65536 ? 1 : 2
-  store<u8>(out, <u8>(<u32>1 << shift))
-  store<f64>(out, least, 1)
   let to = out + 9
-  for (let at = keys; at < end; at += 8, to += <usize>1 << shift) {
-    const above = <u32>(load<f64>(at) - least)
-    if (shift == 0) store<u8>(to, <u8>above)
-    else if (shift == 1) store<u16>(to, <u16>above)
-    else store<u32>(to, above)
+  if (width <= bitsWidth) {
+    store<u8>(out, <u8>width)
+    store<f64>(out, least, 1)
+    // What a store writes beyond its key is overwritten by the next one.
+    for (let at = keys; at < end; at += 8, to += width) store<u64>(to, <u64>(load<f64>(at) - least))
+  } else {
+    store<u8>(out, <u8>(bitsWidth | KEY_BITS))
+    store<u64>(out, leastBits, 1)
+    for (let at = keys; at < end; at += 8, to += bitsWidth) store<u64>(to, load<u64>(at) - leastBits)
   }
   return <u32>(to - out)
+}
+
+/** Added to the width of keys stored as bits. */
+const KEY_BITS: u32 = 16
+
+/** Bytes of the integer, at least one. */
+function bytesOf(integer: u64): u32 {
+  return max<u32>(1, <u32>(71 - clz(integer)) >>> 3)
 }
 
 export function sampleKeys(keys: usize, count: u32, stride: u32, seen: u32, out: usize): u32 {
