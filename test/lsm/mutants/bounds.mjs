@@ -221,6 +221,21 @@ export const bounds = [
     'sharded-bloom/range-keys'
   ),
   mutant(
+    'the carry between the halves of a stored key is lost',
+    edit('sharded-bloom/ranges/column-chunk', 'sum > 0xffff_ffff ? 1 : 0', '0'),
+    'sharded-bloom/range-keys'
+  ),
+  mutant(
+    'an escaped quote ends the path of a pair stored in an earlier format',
+    edit('sharded-bloom/segment/earlier-pair-table', 'if ((at - unescaped) % 2 === 0) return', 'return'),
+    'sharded-bloom/pair-table'
+  ),
+  mutant(
+    'a pair table may name paths that it does not list',
+    edit('sharded-bloom/segment/pair-table', ' || lists.pathOf.some((number) => number >= paths)', ''),
+    'sharded-bloom/pair-table'
+  ),
+  mutant(
     'the rest of a text that left its template is still compared',
     edit('sharded-bloom/ranges/range-key', 'isOver ||= rank === 0 || rank === radix - 1', 'isOver ||= rank === 0'),
     'sharded-bloom/range-keys'
