@@ -1,6 +1,6 @@
 /** The partition of a table's keys, cached per table. */
 import type { TableMeta } from '../version/table-meta.ts'
-import { partitionName } from './partition.ts'
+import { isSamePartition, partitionName } from './partition.ts'
 
 interface TablePartition {
   readonly depth: number
@@ -25,8 +25,9 @@ export function isWithinPartition(table: TableMeta, depth: number): boolean {
 function partitionsOf(table: TableMeta, depth: number): TablePartition {
   const known = partitions.get(table)
   if (known?.depth === depth) return known
-  const name = partitionName(table.smallest, depth)
-  const found = { depth, name, isOnly: name === partitionName(table.largest, depth) }
+  const { smallest, largest } = table
+  const isOnly = isSamePartition(smallest, 0, smallest.length, largest, 0, largest.length, depth)
+  const found = { depth, name: partitionName(smallest, depth), isOnly }
   partitions.set(table, found)
   return found
 }
