@@ -7,10 +7,11 @@ import type {
   UpdateOneOptions,
   UpdateOptions
 } from './options.ts'
-import { type DeleteResult, type UpdateResult, updateResult } from './results.ts'
+import { type BulkWriteResult, type DeleteResult, type UpdateResult, updateResult } from './results.ts'
 import type { WithId, WithoutId } from './types/documents.ts'
 import type { FilterArgument } from './types/filter.ts'
 import type { UpdateSpec } from './types/update.ts'
+import { type BulkRequest, type BulkWriteOperation, type BulkWriteOptions, bulkRequest } from './write/bulk-write.ts'
 import type { Removed, Updated } from './write/mutate.ts'
 import {
   type Compile,
@@ -28,6 +29,7 @@ import {
 export interface Changes {
   update(check: () => UpdateRequest): Promise<Updated>
   remove(check: () => DeleteRequest): Promise<Removed>
+  bulkWrite(check: () => BulkRequest): Promise<BulkWriteResult>
 }
 
 export abstract class ChangeableCollection<out T extends object = Document> {
@@ -105,6 +107,21 @@ export abstract class ChangeableCollection<out T extends object = Document> {
   async findOneAndDelete(filter: FilterArgument<T>, options: FindOneAndDeleteOptions = {}): Promise<WithId<T> | null> {
     const { returned } = await this.#changes.remove(() => findOneAndDeleteRequest('findOneAndDelete', filter, options))
     return (returned as WithId<T> | undefined) ?? null
+  }
+
+  /**
+   * Executes write operations one after the other, stopping at the first rejected one unless `ordered` is false.
+   * @throws BulkWriteError when operations are rejected; AbortedError, MaxTimeMSExpired, and DatabaseNotOpen when the
+   *   collection is dropped or renamed meanwhile: the operations done by then stay done
+   * @example
+   * await db.bulkWrite([{ insertOne: { document: { n: 1 } } }, { deleteMany: { filter: { n: { $lt: 0 } } } }])
+   */
+  async bulkWrite(
+    operations: readonly BulkWriteOperation<T>[],
+    options: BulkWriteOptions = {}
+  ): Promise<BulkWriteResult<T>> {
+    const written = await this.#changes.bulkWrite(() => bulkRequest(operations, options))
+    return written as BulkWriteResult<T>
   }
 
   async #updateUpTo(

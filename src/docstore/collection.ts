@@ -28,11 +28,11 @@ import { assertOptions } from './option-checks.ts'
 import type { NoOptions } from './options.ts'
 import { ReadableCollection } from './readable-collection.ts'
 import { checkRename, type RenameOptions } from './rename-collection.ts'
-import type { BulkWriteResult, InsertManyResult, InsertOneResult } from './results.ts'
+import type { InsertManyResult, InsertOneResult } from './results.ts'
 import type { Catalog } from './store/catalog.ts'
 import { checkNewCollectionName } from './store/collection-name.ts'
 import type { IdOf, MayHaveId } from './types/documents.ts'
-import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite, checkBulkWrite } from './write/bulk-write.ts'
+import { bulkWrite, onCollection } from './write/bulk-write.ts'
 import { checkInsertMany, type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
 
@@ -52,7 +52,9 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   constructor(collections: Collections, name: string) {
     super(collections, name, {
       update: (check) => write(collections, name, check, update),
-      remove: (check) => write(collections, name, check, remove)
+      remove: (check) => write(collections, name, check, remove),
+      bulkWrite: (check) =>
+        write(collections, name, check, (opened, request) => bulkWrite(onCollection(opened), request))
     })
     this.#collections = collections
     this.index = collectionIndex(collections, name)
@@ -113,24 +115,6 @@ export class Collection<out T extends object = Document> extends ReadableCollect
       const { importLines } = await import('./import/import-lines.ts')
       return importLines(collection, source, options, closing)
     })
-  }
-
-  /**
-   * Executes write operations one after the other, stopping at the first rejected one unless `ordered` is false.
-   * @throws BulkWriteError when operations are rejected; AbortedError, MaxTimeMSExpired, and DatabaseNotOpen when the
-   *   collection is dropped or renamed meanwhile: the operations done by then stay done
-   * @example
-   * await db.bulkWrite([{ insertOne: { document: { n: 1 } } }, { deleteMany: { filter: { n: { $lt: 0 } } } }])
-   */
-  async bulkWrite(
-    operations: readonly BulkWriteOperation<T>[],
-    options: BulkWriteOptions = {}
-  ): Promise<BulkWriteResult<T>> {
-    const control = checkBulkWrite(operations, options)
-    // The list is copied, because the caller may change it while operations run.
-    const list = [...operations] as readonly BulkWriteOperation[]
-    const written = await this.#write((collection) => bulkWrite(collection, list, options, control))
-    return written as BulkWriteResult<T>
   }
 
   /**

@@ -7,6 +7,7 @@ import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
+  type BulkWriteOperation,
   type Database,
   type Document,
   type IdsOption,
@@ -71,6 +72,23 @@ function someFilter(): Document {
   }
 }
 
+/** @param isOrdered as for someCall() */
+function someOperation(isOrdered: boolean): BulkWriteOperation {
+  const filter = someFilter()
+  const _id = below(greatestId)
+  const first = isOrdered ? filter : { _id }
+  const update = { $set: { version: ++version }, $inc: { n: 1 } }
+  return oneOf<BulkWriteOperation>([
+    { insertOne: { document: { _id: below(8 * greatestId), ...newDocument() } } },
+    { updateOne: { filter: first, update } },
+    { updateOne: { filter: { _id }, update, upsert: true } },
+    { updateMany: { filter, update } },
+    { replaceOne: { filter: { _id }, replacement: { ...newDocument(), version } } },
+    { deleteOne: { filter: first } },
+    { deleteMany: { filter: { ...filter, n: { $lt: 3 } } } }
+  ])
+}
+
 /** @param isOrdered whether both sides have the same order of arrival, which decides about the first match */
 function someCall(isOrdered: boolean): Call {
   const filter = someFilter()
@@ -88,7 +106,7 @@ function someCall(isOrdered: boolean): Call {
   const options = { sort, skip: below(3), limit: below(8), ...(fields && { projection: fields }) }
   const returnDocument = oneOf(['before', 'after'] as const)
   const upsert = random() < 0.3
-  switch (below(14)) {
+  switch (below(15)) {
     case 0:
     case 1: {
       const document = { _id: below(4 * greatestId), ...given }
@@ -102,6 +120,11 @@ function someCall(isOrdered: boolean): Call {
       return (collection) => collection.updateOne({ _id: id }, spec, { upsert })
     case 13:
       return (collection) => collection.updateOne(filter, spec, { sort })
+    case 14: {
+      const operations = Array.from({ length: 1 + below(4) }, () => someOperation(isOrdered))
+      const ordered = random() < 0.5
+      return (collection) => collection.bulkWrite(operations, { ordered })
+    }
     case 5:
       return (collection) => collection.updateMany(filter, [{ $set: { version, n: { $add: ['$n', 1] } } }])
     case 6:

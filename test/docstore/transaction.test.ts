@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, open, type Transaction, type TransactionCollection } from '../../src/index.ts'
+import { BulkWriteError, type Database, open, type Transaction, type TransactionCollection } from '../../src/index.ts'
 import { FailingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
@@ -205,6 +205,66 @@ test('a call that fails has changed nothing, and the transaction can go on', asy
   })
   assert.equal(await balances(db), [100, 'none'])
   await db.close()
+})
+
+test('bulkWrite() does what its operations do alone, and after an error tells which of them are done', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany([1, 2, 3].map((_id) => ({ _id, n: 0 })))
+  await db.withTransaction(async (tx) => {
+    const result = await tx.bulkWrite([
+      { insertOne: { document: { _id: 4, n: 1 } } },
+      { updateMany: { filter: { n: { $lte: 1 } }, update: { $inc: { n: 10 } } } },
+      { replaceOne: { filter: { _id: 9 }, replacement: { n: 9 }, upsert: true } },
+      { deleteOne: { filter: { n: 11 } } }
+    ])
+    assert.equal(result, {
+      acknowledged: true,
+      insertedCount: 1,
+      matchedCount: 4,
+      modifiedCount: 4,
+      deletedCount: 1,
+      upsertedCount: 1,
+      insertedIds: { 0: 4 },
+      upsertedIds: { 2: 9 }
+    })
+    assert.is(await db.countDocuments({ n: 0 }), 3, 'nothing is seen by others')
+    const duplicates = [5, 1, 6].map((_id) => ({ insertOne: { document: { _id } } }))
+    const failed = await rejects(tx.bulkWrite(duplicates), 'DuplicateKey')
+    assert.is((failed as BulkWriteError).result.insertedCount, 1)
+    const others = [6, 2, 7].map((_id) => ({ insertOne: { document: { _id } } }))
+    const unordered = await rejects(tx.bulkWrite(others, { ordered: false }), 'DuplicateKey')
+    assert.is((unordered as BulkWriteError).result.insertedCount, 2)
+    await rejects(tx.bulkWrite([{ insertOne: { document: { _id: 8 } } }, { drop: {} } as never]), 'BadValue')
+  })
+  const ids = (await db.find({}, { sort: { _id: 1 } }).toArray()).map(({ _id }) => _id)
+  assert.equal(ids, [1, 2, 3, 5, 6, 7, 9])
+})
+
+test('bulkWrite() ends at its first operation after the transaction, or for want of room', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const operations = Array.from({ length: 3000 }, (_, n) => ({ insertOne: { document: { _id: n } } }))
+  await db.withTransaction(async (tx) => {
+    const error = await rejects(tx.bulkWrite(operations, { ordered: false }), 'TransactionTooLarge')
+    assert.not(error instanceof BulkWriteError, 'the operations after it are not tried')
+    assert.is(await tx.countDocuments(), 1000)
+  })
+  const updates = Array.from({ length: 100_000 }, (_, n) => ({
+    updateOne: { filter: { _id: n }, update: { $inc: { n: 1 } } }
+  }))
+  let bulk: Promise<unknown> | undefined
+  const from = performance.now()
+  const running = db.withTransaction(
+    async (tx) => {
+      bulk = tx.bulkWrite(updates, { ordered: false })
+      await bulk
+    },
+    { maxTimeMS: 50 }
+  )
+  await rejects(running, 'MaxTimeMSExpired')
+  await rejects(bulk!, 'MaxTimeMSExpired')
+  await db.updateOne({ _id: 1 }, { $set: { n: 5 } })
+  assert.ok(performance.now() - from < 1000, 'the collection is not held until all operations have been tried')
+  assert.equal(await db.get(1), { _id: 1, n: 5 })
 })
 
 test('a document that is deleted can be inserted again, and one that was inserted deleted', async () => {

@@ -90,7 +90,7 @@ export class Session {
 
   /** REQUIRES: nothing interrupts the transaction any more. @throws as commitChanges(), and why it was interrupted */
   commit(): Promise<void> {
-    this.#assertRunning()
+    this.assertRunning()
     this.#refusal = over
     return commitChanges([...this.#staged.values()])
   }
@@ -110,18 +110,19 @@ export class Session {
     this.#interruption.reject(refusal())
   }
 
-  #assertRunning(): void {
+  /** @throws PetalError NoSuchTransaction, or why the transaction was interrupted */
+  assertRunning(): void {
     if (this.#refusal !== undefined) throw this.#refusal()
   }
 
   #inTurn<R>(call: () => Promise<R>): Promise<R> {
-    this.#assertRunning()
+    this.assertRunning()
     const result = this.#calls.then(async () => {
-      this.#assertRunning()
+      this.assertRunning()
       try {
         return await call()
       } finally {
-        this.#assertRunning()
+        this.assertRunning()
       }
     })
     this.#calls = result.catch(ignore)

@@ -12,7 +12,9 @@ import { compileFind, resultWithoutCollection } from '../read/find.ts'
 import type { InsertManyResult, InsertOneResult } from '../results.ts'
 import type { IdOf, MayHaveId, WithId } from '../types/documents.ts'
 import type { FilterArgument, IdArgument } from '../types/filter.ts'
+import { type BulkTarget, bulkWrite } from '../write/bulk-write.ts'
 import { isIterable } from '../write/insert-many.ts'
+import type { DeleteRequest, UpdateRequest } from '../write/mutation-request.ts'
 import { assertDocuments } from './room.ts'
 import type { Session } from './session.ts'
 import type { StagedChanges } from './staged-changes.ts'
@@ -29,7 +31,9 @@ export class TransactionCollection<out T extends object = Document> extends Chan
   constructor(session: Session, name: string) {
     super(name, {
       update: (check) => write(session, name, check, (staged, request) => staged.update(request)),
-      remove: (check) => write(session, name, check, (staged, request) => staged.remove(request))
+      remove: (check) => write(session, name, check, (staged, request) => staged.remove(request)),
+      bulkWrite: (check) =>
+        write(session, name, check, (staged, request) => bulkWrite(onStaged(staged, session), request))
     })
     this.#session = session
   }
@@ -119,6 +123,22 @@ function write<Request, R>(
   run: (staged: StagedChanges, request: Request) => Promise<R>
 ): Promise<R> {
   return answerRequest(check, (request) => session.write(name, (staged) => run(staged, request)))
+}
+
+/** Operations of a bulkWrite(); when the transaction is interrupted, no further one is carried out. */
+function onStaged(staged: StagedChanges, session: Session): BulkTarget {
+  const run = <Given, R>(call: (given: Given) => Promise<R>) => {
+    return async (given: Given): Promise<R> => {
+      session.assertRunning()
+      return call(given)
+    }
+  }
+  return {
+    atOnce: 1,
+    insertOne: run(async (document: Document) => (await staged.insert([document]))[0]),
+    update: run((request: UpdateRequest) => staged.update(request)),
+    remove: run((request: DeleteRequest) => staged.remove(request))
+  }
 }
 
 /** @throws PetalError BadValue, TransactionTooLarge; without reading further, since the source may have no end */

@@ -1,4 +1,4 @@
-/** bulkWrite(): runs the operations one after the other and adds up their results. */
+/** bulkWrite(): runs the operations, of a collection or in a transaction, and adds up their results. */
 import { PetalError } from '../../model/errors.ts'
 import { deliver, TimeSlice } from '../../model/time-slice.ts'
 import { type Document, describeType, isPlainObject } from '../../model/types.ts'
@@ -14,7 +14,7 @@ import type { BulkWriteResult } from '../results.ts'
 import type { MayHaveId, WithoutId } from '../types/documents.ts'
 import type { FilterArgument } from '../types/filter.ts'
 import type { UpdateSpec } from '../types/update.ts'
-import { remove, update } from './mutate.ts'
+import { type Removed, remove, type Updated, update } from './mutate.ts'
 import {
   type Compile,
   compileReplace,
@@ -128,6 +128,23 @@ interface Tally {
   upsertedIds: Record<number, unknown>
 }
 
+/** A call whose arguments have been checked. */
+export interface BulkRequest {
+  readonly operations: readonly BulkWriteOperation[]
+  readonly options: BulkWriteOptions
+  /** What ends the call early. */
+  readonly control: Control
+}
+
+/** What the operations are carried out on. */
+export interface BulkTarget {
+  /** How many may be under way at the same time. */
+  readonly atOnce: number
+  insertOne(document: Document): Promise<unknown>
+  update(request: UpdateRequest): Promise<Updated>
+  remove(request: DeleteRequest): Promise<Removed>
+}
+
 /** Operations that are checked at the call, in about two milliseconds. The others are in slices, before one runs. */
 const checkedAtCall = 4096
 /** Operations between two looks at the clock. */
@@ -135,28 +152,36 @@ const checkedAtOnce = 256
 
 /**
  * Checks the call, as in the driver; bulkWrite() does so for the rest of a long list.
- * @returns what ends the call early @throws PetalError BadValue; AbortedError
+ * @throws PetalError BadValue; AbortedError
  */
-export function checkBulkWrite(operations: unknown, options: BulkWriteOptions): Control {
+export function bulkRequest(operations: unknown, options: BulkWriteOptions): BulkRequest {
   assertOptions('bulkWrite', options, knownBulkWrite)
   assertBoolean('ordered', options.ordered)
   if (!Array.isArray(operations)) {
     throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${describeType(operations)}`)
   }
   operations.slice(0, checkedAtCall).forEach(checkOperation)
-  return new Control(options)
+  // The list is copied, because the caller may change it while operations run.
+  return { operations: [...operations], options, control: new Control(options) }
+}
+
+/** Operations of a collection; those of an unordered call share commits. */
+export function onCollection(collection: OpenCollection): BulkTarget {
+  return {
+    atOnce: maxAtOnce,
+    insertOne: (document) => collection.writer.insertOne(document),
+    update: (request) => update(collection, request),
+    remove: (request) => remove(collection, request)
+  }
 }
 
 /**
- * REQUIRES: checkBulkWrite()
  * @throws PetalError BadValue, when nothing is done; BulkWriteError when an operation is rejected; those before it, and
  *   with `ordered: false` those after it, are done
  */
 export async function bulkWrite(
-  collection: OpenCollection,
-  operations: readonly BulkWriteOperation[],
-  { ordered, let: variables }: BulkWriteOptions,
-  control: Control
+  target: BulkTarget,
+  { operations, options: { ordered, let: variables }, control }: BulkRequest
 ): Promise<BulkWriteResult> {
   if (operations.length > checkedAtCall) await checkTheOthers(operations, control)
   const tally: Tally = {
@@ -172,11 +197,11 @@ export async function bulkWrite(
   const common: Common = variables === undefined ? {} : { let: variables }
   const isOrdered = ordered ?? true
   const runAt = (index: number): Promise<void> =>
-    run(collection, operations[index]!, index, common, control, tally).then(deliver, (error: unknown) => {
+    run(target, operations[index]!, index, common, control, tally).then(deliver, (error: unknown) => {
       if (!(error instanceof PetalError) || isFatal(error)) throw error
       writeErrors.push(writeError(index, error))
     })
-  const atOnce = isOrdered ? 1 : maxAtOnce
+  const atOnce = isOrdered ? 1 : target.atOnce
   const timeSlice = new TimeSlice()
   for (let from = 0; from < operations.length && !(isOrdered && writeErrors.length > 0); from += atOnce) {
     control.check()
@@ -252,20 +277,22 @@ function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(knownByName, name)
 }
 
-/** The caller, the time, the store or the database is gone: the remaining operations would fail too. */
+/** The caller, the time, the room, the transaction, the store or the database is gone: the others would fail too. */
 function isFatal({ codeName }: PetalError): boolean {
   return (
     codeName === 'StoreFailure' ||
     codeName === 'DatabaseNotOpen' ||
     codeName === 'Aborted' ||
     codeName === 'MaxTimeMSExpired' ||
-    codeName === 'IllegalOperation'
+    codeName === 'IllegalOperation' ||
+    codeName === 'NoSuchTransaction' ||
+    codeName === 'TransactionTooLarge'
   )
 }
 
 /** Adds to the tally once the operation is done; others may be running meanwhile. */
 async function run(
-  collection: OpenCollection,
+  target: BulkTarget,
   operation: BulkWriteOperation,
   index: number,
   common: Common,
@@ -275,13 +302,13 @@ async function run(
   if ('insertOne' in operation) {
     const given: unknown = operation.insertOne.document
     assertDocument(given)
-    tally.insertedIds[index] = await collection.writer.insertOne(given)
+    tally.insertedIds[index] = await target.insertOne(given)
     tally.insertedCount++
   } else if ('deleteOne' in operation || 'deleteMany' in operation) {
-    const { deleted } = await remove(collection, { ...deletionOf(operation, common), control })
+    const { deleted } = await target.remove({ ...deletionOf(operation, common), control })
     tally.deletedCount += deleted
   } else {
-    const updated = await update(collection, { ...updateOf(operation, common), control })
+    const updated = await target.update({ ...updateOf(operation, common), control })
     tally.matchedCount += updated.matched
     tally.modifiedCount += updated.modified
     if (!updated.hasUpserted) return

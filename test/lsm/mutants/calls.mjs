@@ -53,7 +53,7 @@ export const calls = [
   ),
   mutant(
     'an ordered bulkWrite() does not wait for one operation before the next',
-    edit('docstore/write/bulk-write', 'isOrdered ? 1 : maxAtOnce', 'maxAtOnce'),
+    edit('docstore/write/bulk-write', 'isOrdered ? 1 : target.atOnce', 'maxAtOnce'),
     shared
   ),
   mutant(

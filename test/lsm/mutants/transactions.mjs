@@ -84,5 +84,15 @@ export const transactions = [
     'an update that changes nothing ends after as many matches as a transaction may change',
     edit(staged, "if (use === 'replace') assertDocuments(found.length)", ''),
     cases
+  ),
+  mutant(
+    'a bulkWrite() goes on when its transaction is over',
+    edit('docstore/transaction/transaction-collection', '      session.assertRunning()\n', ''),
+    cases
+  ),
+  mutant(
+    'an unordered bulkWrite() tries all its operations where a transaction has no room for them',
+    edit('docstore/write/bulk-write', " ||\n    codeName === 'TransactionTooLarge'", ''),
+    cases
   )
 ]
