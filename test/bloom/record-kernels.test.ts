@@ -31,23 +31,48 @@ function keysOf(kind: number, count: number, share: number): Float64Array {
   return Float64Array.from({ length: count }, (_, i) => (random.below(100) < share ? kinds[kind]!(i) : Number.NaN))
 }
 
-/** A width byte, the least key, and the difference of each key from it; or 8 and the keys. */
+function bitsOf(key: number): bigint {
+  const view = new DataView(new ArrayBuffer(8))
+  view.setFloat64(0, key)
+  return view.getBigUint64(0)
+}
+
+function keyOf(bits: bigint): number {
+  const view = new DataView(new ArrayBuffer(8))
+  view.setBigUint64(0, bits)
+  return view.getFloat64(0)
+}
+
+/** The least of the integers, and the bytes that the difference of each from it takes. */
+function narrowed(integers: readonly bigint[]): { readonly least: bigint; readonly width: number } {
+  const least = integers.reduce((one, other) => (other < one ? other : one), integers[0] ?? 0n)
+  const greatest = integers.reduce((one, other) => (other > one ? other : one), least)
+  return { least, width: Math.max(1, Math.ceil((greatest - least).toString(16).length / 2)) }
+}
+
+/**
+ * A width byte, the least key, and the difference of each key from it; or 16 more and the same of their bits; or 8 and
+ * the keys: the first of those that take the fewest bytes.
+ */
 function encoded(keys: readonly number[]): number[] {
-  const least = Math.min(...keys)
-  const span = Math.max(...keys) - least
-  const width = span < 2 ** 8 ? 1 : span < 2 ** 16 ? 2 : span < 2 ** 32 ? 4 : 8
-  const isNarrow = width < 8 && keys.every(Number.isSafeInteger)
+  const bits = keys.map(bitsOf)
+  const ofBits = narrowed(bits)
+  const integers = keys.every(Number.isSafeInteger) ? keys.map(BigInt) : undefined
+  const ofIntegers = integers && narrowed(integers)
+  const spansTooMuch = Math.max(...keys) - Math.min(...keys) > Number.MAX_SAFE_INTEGER
+  const width = ofIntegers === undefined || spansTooMuch ? 8 : ofIntegers.width
+  const isPlain = Math.min(width, ofBits.width) >= 8
+  const areBits = !isPlain && width > ofBits.width
   const view = new DataView(new ArrayBuffer(9 + 8 * keys.length))
-  view.setUint8(0, isNarrow ? width : 8)
-  let at = 1
-  if (isNarrow) {
-    view.setFloat64(1, least, true)
-    at = 9
-  }
-  for (const key of keys) {
-    if (!isNarrow) view.setFloat64(at, key, true)
-    else for (let byte = 0; byte < width; byte++) view.setUint8(at + byte, Math.floor((key - least) / 256 ** byte))
-    at += isNarrow ? width : 8
+  const bytes = isPlain ? 8 : areBits ? ofBits.width : width
+  view.setUint8(0, bytes + (areBits ? 16 : 0))
+  if (!isPlain) view.setFloat64(1, areBits ? keyOf(ofBits.least) : Math.min(...keys), true)
+  let at = isPlain ? 1 : 9
+  for (const [i, key] of keys.entries()) {
+    const above = areBits ? bits[i]! - ofBits.least : (integers?.[i] ?? 0n) - (ofIntegers?.least ?? 0n)
+    if (isPlain) view.setFloat64(at, key, true)
+    else for (let byte = 0; byte < bytes; byte++) view.setUint8(at + byte, Number((above >> BigInt(8 * byte)) & 255n))
+    at += bytes
   }
   return [...new Uint8Array(view.buffer, 0, at)]
 }

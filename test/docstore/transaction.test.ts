@@ -323,6 +323,27 @@ test('a limit counts the documents that a transaction sees', async () => {
   }
 })
 
+test('a count is that of the documents that the transaction sees, with skip and limit applied', async () => {
+  const location = scratchPath()
+  const db = await open(location, { index: { segmentBits: 512 } })
+  await db.insertMany(Array.from({ length: 2000 }, (_, n) => ({ _id: n, kind: n % 4, text: 'x'.repeat(500) })))
+  await db.close()
+  await using again = await open(location)
+  await again.withTransaction(async (tx) => {
+    assert.is(await tx.countDocuments(), 2000)
+    assert.is(await tx.countDocuments({ kind: 1 }, { skip: 10, limit: 100 }), 100)
+    await tx.updateMany({ _id: { $lt: 8 } }, { $set: { kind: 1 } })
+    await tx.deleteOne({ _id: 9 })
+    await tx.insertOne({ _id: 'new', kind: 1 })
+    assert.is(await tx.countDocuments({ kind: 1 }), 500 + 6 - 1 + 1)
+    assert.is(await tx.countDocuments({ kind: 1 }, { skip: 500 }), 6)
+    assert.is(await tx.countDocuments({ kind: 1 }, { skip: 500, limit: 4 }), 4)
+    assert.is(await tx.countDocuments({ kind: 1 }, { skip: 600 }), 0)
+    assert.is(await again.countDocuments({ kind: 1 }), 500)
+  })
+  assert.is(await again.countDocuments({ kind: 1 }), 506)
+})
+
 test('documents handed out and taken share nothing with those of the transaction', async () => {
   const db = await open('unused', { store: 'memory' })
   await db.withTransaction(async (tx) => {

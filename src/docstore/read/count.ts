@@ -1,12 +1,14 @@
 /** Counts the matches of a filter. */
 import { countByIndex } from '../indexes/read-by-index.ts'
+import type { OpenCollection } from '../open-collection.ts'
 import type { FindOptions } from '../options.ts'
+import { Control } from './control.ts'
 import { countMatches } from './executor.ts'
 import { usesNone } from './fields-read.ts'
-import { compileAndOpen, compileFind, readToEnd, resultWithoutCollection } from './find.ts'
+import { type CompiledFind, compileAndOpen, compileFind, readToEnd, resultWithoutCollection } from './find.ts'
 import type { Readable } from './sliced-cursor.ts'
 
-/** Counts the matches; certain ones are not read. */
+/** Counts the matches; those that the index is certain of are not read. */
 export async function countDocuments(readable: Readable, filter: unknown, options: FindOptions): Promise<number> {
   const [find, collection] = await compileAndOpen(readable, () => {
     // The order does not affect the count.
@@ -14,10 +16,15 @@ export async function countDocuments(readable: Readable, filter: unknown, option
     return compileFind(filter, rest)
   })
   if (collection === undefined) return resultWithoutCollection(find, 0)
+  return countFound(collection, find, new Control(options))
+}
+
+/** @param find without an order or a projection */
+export async function countFound(collection: OpenCollection, find: CompiledFind, control: Control): Promise<number> {
   const counted = await readToEnd(
     collection,
     find,
-    options,
+    control,
     (execution) =>
       execution.declared === undefined ? countMatches(execution) : countByIndex(execution, execution.declared),
     usesNone

@@ -8,6 +8,7 @@ import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ReadOptions } from '../options.ts'
 import { isDense } from './confirm.ts'
 import type { Match } from './confirmer.ts'
+import { Control } from './control.ts'
 import { DistinctValues, distinctPath, newValues } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
 import {
@@ -53,7 +54,7 @@ export async function findDistinct(
     if (yield* readOthers(execution, query)) return
     yield* readMatches(execution, find, components, values)
   }
-  await readToEnd(collection, find, options, read, new Set([components.join('.')]))
+  await readToEnd(collection, find, new Control(options), read, new Set([components.join('.')]))
   return values.toArray()
 }
 

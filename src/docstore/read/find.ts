@@ -13,7 +13,7 @@ import { declaredRead } from '../indexes/plan-read.ts'
 import { type IndexRead, matchesByIndex } from '../indexes/read-by-index.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { wholeNumber } from '../option-checks.ts'
-import type { FindOptions, ReadOptions } from '../options.ts'
+import type { FindOptions } from '../options.ts'
 import type { Match } from './confirmer.ts'
 import { Control } from './control.ts'
 import type { Execution } from './execution.ts'
@@ -138,11 +138,11 @@ export function beginReplacing(collection: OpenCollection, find: CompiledFind, c
 export async function readToEnd<T>(
   collection: OpenCollection,
   find: CompiledFind,
-  options: ReadOptions,
+  control: Control,
   read: (execution: Execution) => Steps<T>,
   used?: PathsUsed
 ): Promise<T | undefined> {
-  const execution = beginFind(collection, find, new Control(options), new Meter(), used)
+  const execution = beginFind(collection, find, control, new Meter(), used)
   try {
     if (find.prepare !== undefined) await find.prepare()
     const result = await advance(read(execution))

@@ -10,6 +10,7 @@ import { Type } from '../../model/types.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ReadOptions } from '../options.ts'
 import { candidatesOfOrdinals, uncertainCandidates } from './candidates.ts'
+import { Control } from './control.ts'
 import type { Execution } from './execution.ts'
 import {
   type CompiledFind,
@@ -40,7 +41,7 @@ export async function summarisePaths(
   const [find, collection] = await compileAndOpen(readable, () => compileFind(filter, options))
   if (collection === undefined) return resultWithoutCollection(find, [])
   const counts = new PathCounts()
-  await readToEnd(collection, find, options, (execution) => countPaths(execution, find, counts))
+  await readToEnd(collection, find, new Control(options), (execution) => countPaths(execution, find, counts))
   return counts.toArray()
 }
 

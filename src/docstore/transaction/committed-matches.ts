@@ -9,38 +9,62 @@ import { Meter } from '../read/meter.ts'
 import { advance, end } from '../read/steps.ts'
 import { assertCharacters } from './room.ts'
 
+/** What a call looks for in a collection. */
+export interface CommittedFind {
+  readonly collection: OpenCollection
+  readonly find: CompiledFind
+  readonly control: Control
+  /** Ordinals of documents that it does not see. */
+  readonly changed: ReadonlySet<number>
+}
+
 /**
- * Returns up to `find.limit` matches that are not among `changed` ordinals, in the requested order.
+ * Returns up to `find.limit` matches that are not among the `changed` ones, in the requested order.
  * @param use whether they are about to be changed: only then do they have records
  * @throws PetalError TransactionTooLarge for more to be changed than a transaction can, before all of it is read
  */
-export async function committedMatches(
-  collection: OpenCollection,
-  find: CompiledFind,
-  control: Control,
+export async function committedMatches(wanted: CommittedFind, use: 'read' | 'replace'): Promise<Match[]> {
+  const found: Match[] = []
+  let charactersRead = 0
+  await visit(wanted, use, (match) => {
+    const own = use === 'read' ? match : complete(match)
+    found.push(own)
+    if (use === 'read') return
+    charactersRead += own.record.length
+    assertCharacters(charactersRead)
+  })
+  return found
+}
+
+/** Counts what committedMatches() would return, keeping nothing of it. */
+export async function countCommitted(wanted: CommittedFind): Promise<number> {
+  let count = 0
+  await visit(wanted, 'read', () => {
+    count++
+  })
+  return count
+}
+
+async function visit(
+  { collection, find, control, changed }: CommittedFind,
   use: 'read' | 'replace',
-  changed: ReadonlySet<number>
-): Promise<Match[]> {
+  take: (match: Match) => void
+): Promise<void> {
   control.beginSlice()
   control.check()
   const execution =
     use === 'replace' ? beginReplacing(collection, find, control) : beginFind(collection, find, control, new Meter())
   const steps = matchesOf(execution, find)
-  const found: Match[] = []
-  let charactersRead = 0
   const timeSlice = new TimeSlice()
   try {
-    while (found.length < find.limit) {
+    for (let left = find.limit; left > 0; ) {
       const slice = await advance(steps)
       if (slice === undefined) break
       for (const match of slice) {
         if (timeSlice.isOver()) await timeSlice.renew()
         if (changed.has(match.ordinal)) continue
-        const wanted = use === 'read' ? match : complete(match)
-        found.push(wanted)
-        if (use === 'read') continue
-        charactersRead += wanted.record.length
-        assertCharacters(charactersRead)
+        take(match)
+        left--
       }
     }
   } catch (error) {
@@ -49,7 +73,6 @@ export async function committedMatches(
     end(steps)
     execution.view.close()
   }
-  return found
 }
 
 /** The record of a document from the cache is read when it is asked for, which the view must be open for. */

@@ -18,12 +18,13 @@ import { duplicateKey } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Match } from '../read/confirmer.ts'
 import type { Control } from '../read/control.ts'
+import { countFound } from '../read/count.ts'
 import type { CompiledFind } from '../read/find.ts'
 import type { CommitKind } from '../watch/change.ts'
 import { type Entry, prepareEntry } from '../write/insert-entry.ts'
 import type { Removed, Updated } from '../write/mutate.ts'
 import type { DeleteRequest, UpdateRequest } from '../write/mutation-request.ts'
-import { committedMatches } from './committed-matches.ts'
+import { type CommittedFind, committedMatches, countCommitted } from './committed-matches.ts'
 import { assertDocuments, maxChangedDocuments, type Room } from './room.ts'
 import { amongUnchanged } from './unchanged.ts'
 
@@ -158,6 +159,16 @@ export class StagedChanges {
     return documents
   }
 
+  /** Counts what a find returns, from the index as long as nothing has been changed. */
+  async count(find: CompiledFind, control: Control): Promise<number> {
+    if (this.#changes.size === 0) return countFound(this.collection, find, control)
+    if (find.prepare !== undefined) await find.prepare()
+    const end = find.skip + find.limit
+    const changed = await this.#changedMatches(find, control)
+    const committed = await countCommitted(this.#committed(find, control, end))
+    return Math.max(0, Math.min(committed + changed.length, end) - find.skip)
+  }
+
   /** Returns the document with this encoded `_id`; undefined if there is none. */
   async documentOf(key: Uint8Array): Promise<Document | undefined> {
     const change = this.#changes.get(toText(key))
@@ -171,10 +182,7 @@ export class StagedChanges {
     const end = find.skip + find.limit
     // Of too many to be changed, one is enough to know.
     const most = use === 'read' ? end : Math.min(end, maxChangedDocuments + 1)
-    const filter = this.#ordinals.size === 0 ? find.filter : amongUnchanged(find.filter, this.#isChanged)
-    // Those that were changed are left out.
-    const wanted: CompiledFind = { ...find, filter, skip: 0, limit: most + this.#ordinals.size }
-    const committed = await committedMatches(this.collection, wanted, control, use, this.#ordinals)
+    const committed = await committedMatches(this.#committed(find, control, most), use)
     const changed = await this.#changedMatches(find, control)
     const found: Found[] = []
     const timeSlice = new TimeSlice()
@@ -184,6 +192,14 @@ export class StagedChanges {
     }
     if (use === 'replace') assertDocuments(found.length)
     return found.slice(find.skip)
+  }
+
+  /** @param most how many matches are enough */
+  #committed(find: CompiledFind, control: Control, most: number): CommittedFind {
+    const filter = this.#ordinals.size === 0 ? find.filter : amongUnchanged(find.filter, this.#isChanged)
+    // Those that were changed are left out.
+    const wanted: CompiledFind = { ...find, filter, skip: 0, limit: most + this.#ordinals.size }
+    return { collection: this.collection, find: wanted, control, changed: this.#ordinals }
   }
 
   /** Changed documents are the newest, except where their place depends on the `_id`. */

@@ -61,9 +61,13 @@ export class TransactionCollection<out T extends object = Document> extends Chan
     return found as WithId<T> | undefined
   }
 
-  /** Counts the matches, which are read. */
-  async countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
-    return (await this.#found('countDocuments', knownCountOptions, filter, options)).length
+  /** Counts the matches, from the index until the transaction changes something in the collection. */
+  countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
+    return this.#read(
+      () => findRequest('countDocuments', knownCountOptions, filter, options, {}),
+      (staged, { find, control }) =>
+        staged === undefined ? resultWithoutCollection(find, 0) : staged.count(find, control)
+    )
   }
 
   /** Inserts one document, generating an `_id` if it has none. */
@@ -94,10 +98,7 @@ export class TransactionCollection<out T extends object = Document> extends Chan
     options: FindOptions,
     own: FindOptions = {}
   ): Promise<readonly Document[]> {
-    const check = () => {
-      assertOptions(call, options, known)
-      return { find: compileFind(filter, { ...options, ...own }), control: new Control(options) }
-    }
+    const check = () => findRequest(call, known, filter, options, own)
     return this.#read(check, (staged, { find, control }) => {
       return staged === undefined ? resultWithoutCollection(find, []) : staged.find(find, control)
     })
@@ -114,6 +115,18 @@ export class TransactionCollection<out T extends object = Document> extends Chan
   ): Promise<R> {
     return answerRequest(check, (request) => this.#session.read(this.collectionName, (staged) => run(staged, request)))
   }
+}
+
+/** @param own options of the call itself */
+function findRequest(
+  call: string,
+  known: Readonly<Record<string, true>>,
+  filter: unknown,
+  options: FindOptions,
+  own: FindOptions
+) {
+  assertOptions(call, options, known)
+  return { find: compileFind(filter, { ...options, ...own }), control: new Control(options) }
 }
 
 function write<Request, R>(

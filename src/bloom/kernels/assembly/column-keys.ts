@@ -32,7 +32,7 @@ export function encodeKeys(keys: usize, count: u32, out: usize): u32 {
     greatestBits = max(greatestBits, bits)
   }
   const span = greatest - least
-  const width: u32 = areIntegers && span <= MAX_SAFE_INTEGER ? bytesOf(<u64>span) : 8
+  const width: u32 = count == 0 ? 1 : areIntegers && span <= MAX_SAFE_INTEGER ? bytesOf(<u64>span) : 8
   const bitsWidth: u32 = count == 0 ? 1 : bytesOf(greatestBits - leastBits)
   if (min(width, bitsWidth) == 8) {
     store<u8>(out, 8)
