@@ -23,13 +23,15 @@ async function contentAfter(disk: MemoryFileSystem, operation: Operation, path: 
   return content
 }
 
+/** Of a process that was killed. */
 async function diskWithStore(): Promise<MemoryFileSystem> {
   const disk = new MemoryFileSystem()
   const db = await openStore(disk, {})
   await db.put('first', '1')
   await db.flush()
+  const killed = disk.snapshot()
   await db.close()
-  return disk
+  return killed
 }
 
 test('open() rewrites a manifest whose sync failed, as its data may never have reached the disk', async () => {

@@ -44,6 +44,7 @@ async function installTable(fileSystem: FileSystem, versions: VersionSet): Promi
 
 async function recoveredTables(fileSystem: FileSystem): Promise<number[]> {
   const versions = await VersionSet.recover(fileSystem, directory, options)
+  await versions.settle()
   const tables = numbersOf(versions.current.levels[0]).reverse()
   await versions.close()
   return tables
@@ -91,7 +92,7 @@ test('after a crash at any call, every installed edit is recovered, and each com
   console.log(`${states.length} crash states`)
 })
 
-test('recover() makes durable what it returns, also after a kill that came before a sync', async () => {
+test('settle() makes durable what recover() returned, also after a kill that came before a sync', async () => {
   const memory = new MemoryFileSystem()
   const killed: MemoryFileSystem[] = []
   const fileSystem = new FaultyFileSystem(memory, { after: () => void killed.push(memory.snapshot()) })

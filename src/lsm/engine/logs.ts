@@ -57,6 +57,11 @@ export class Logs {
     return this.#needed.reduce((sum, log) => sum + log.bytes, 0)
   }
 
+  /** Begins with an empty log that exists. REQUIRES: no other was begun. @throws LEVEL_IO_ERROR */
+  beginWith(number: number): void {
+    this.#needed.push(createLog(this.#fileSystem, this.#directory, number))
+  }
+
   /** Switches to another log. @throws LEVEL_IO_ERROR */
   begin(): LogWriter {
     const previous = this.#needed.at(-1)

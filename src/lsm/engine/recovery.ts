@@ -5,7 +5,8 @@
  * 1. Nothing that recovery reads is removed or overwritten before its contents are durable elsewhere: tables → edit
  *    that names them and the new log → removal of the old logs. A crash at any step leaves a directory that recovers
  *    to the same state.
- * 2. Existing logs are never appended to: their tails may be torn.
+ * 2. Existing logs are never appended to, unless they are empty: their tails may be torn.
+ * 3. Nothing is written where the database was closed with nothing to replay and nothing to remove.
  */
 import { join } from 'node:path'
 import { copyShared } from '../../model/copy-bytes.ts'
@@ -66,6 +67,11 @@ export async function recoverStore(settings: RecoverySettings): Promise<Recovere
   const logs = newLogs(settings, versions)
   const buffers: WriteBuffer[] = []
   try {
+    if (isAsClosed(fileSystem, directory, versions)) {
+      logs.beginWith(versions.logNumber)
+      return { versions, logs, lastSequence: versions.lastSequence }
+    }
+    await versions.settle()
     const recovery = new LogRecovery(fileSystem, directory, versions)
     await replay(recovery, settings, buffers)
     // What a crash has left behind, half a merge for example, may be what fills the disk.
@@ -121,9 +127,30 @@ async function writeTables(buffers: readonly WriteBuffer[], versions: VersionSet
   return tables
 }
 
+/**
+ * Whether there is nothing to replay, to make durable or to remove. (An edit that is not durable leaves files behind as
+ * well, but that is not relied upon.)
+ */
+function isAsClosed(fileSystem: FileSystem, directory: string, versions: VersionSet): boolean {
+  const { logNumber, isConsolidated } = versions
+  if (!isConsolidated || logNumber === 0 || fileSystem.size(join(directory, logName(logNumber))) !== 0) return false
+  const isLaterLog = (name: string): boolean => {
+    const file = parseFileName(name)
+    return file?.kind === 'log' && file.number > logNumber
+  }
+  const listing = fileSystem.list(directory)
+  return !listing.some(isLaterLog) && obsoleteNames(listing, versions).length === 0
+}
+
 /** Leftovers do no harm; the next open tries again. */
 function removeObsolete(fileSystem: FileSystem, directory: string, versions: VersionSet): void {
-  for (const name of obsoleteNames(fileSystem, directory, versions)) {
+  let listing: readonly string[]
+  try {
+    listing = fileSystem.list(directory)
+  } catch {
+    return
+  }
+  for (const name of obsoleteNames(listing, versions)) {
     try {
       fileSystem.remove(join(directory, name))
     } catch {
@@ -132,21 +159,15 @@ function removeObsolete(fileSystem: FileSystem, directory: string, versions: Ver
   }
 }
 
-function obsoleteNames(fileSystem: FileSystem, directory: string, versions: VersionSet): readonly string[] {
-  try {
-    const listing = fileSystem.list(directory)
-    const { names, spareLog } = obsoleteFiles(listing, {
-      liveTables: versions.liveTables(),
-      logNumber: versions.logNumber,
-      manifestNumber: versions.manifestNumber
-    })
-    // Lock records have no number; a process writing one checks again and finds the directory locked (see lock.ts).
-    const lockRecords = listing.filter((name) => isUnnumberedTemporary(name))
-    return [...names, ...lockRecords, ...(spareLog === undefined ? [] : [logName(spareLog)])]
-  } catch {
-    // See above.
-    return []
-  }
+function obsoleteNames(listing: readonly string[], versions: VersionSet): readonly string[] {
+  const { names, spareLog } = obsoleteFiles(listing, {
+    liveTables: versions.liveTables(),
+    logNumber: versions.logNumber,
+    manifestNumber: versions.manifestNumber
+  })
+  // Lock records have no number; a process writing one checks again and finds the directory locked (see lock.ts).
+  const lockRecords = listing.filter((name) => isUnnumberedTemporary(name))
+  return [...names, ...lockRecords, ...(spareLog === undefined ? [] : [logName(spareLog)])]
 }
 
 function isUnnumberedTemporary(name: string): boolean {

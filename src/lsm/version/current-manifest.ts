@@ -33,14 +33,18 @@ export class CurrentManifest {
   #snapshotBytes: number
   /** Number of edits after it. */
   #edits: number
+  /** Makes the manifest durable as it was read; undefined once it is. */
+  #settle: (() => Promise<void>) | undefined
 
+  /** @param settle of a manifest that was read */
   constructor(
     fileSystem: FileSystem,
     directory: string,
     options: RotationOptions,
     number: number,
     log: LogWriter | undefined,
-    { snapshotBytes, edits }: Pick<ManifestContents, 'snapshotBytes' | 'edits'>
+    { snapshotBytes, edits }: Pick<ManifestContents, 'snapshotBytes' | 'edits'>,
+    settle?: () => Promise<void>
   ) {
     this.#fileSystem = fileSystem
     this.#directory = directory
@@ -49,6 +53,7 @@ export class CurrentManifest {
     this.#log = log
     this.#snapshotBytes = snapshotBytes
     this.#edits = edits
+    this.#settle = settle
   }
 
   /** Writes a manifest of one edit and makes it the current one. @throws LEVEL_IO_ERROR, Node's own errors */
@@ -87,8 +92,20 @@ export class CurrentManifest {
     return this.#log !== undefined && this.#edits > 0
   }
 
+  /** Whether it is a snapshot without edits, which was durable as a whole before CURRENT named it. */
+  get isSnapshot(): boolean {
+    return this.#log !== undefined && this.#edits === 0
+  }
+
+  /** Makes what was read of it durable. @throws LEVEL_IO_ERROR, Node's own errors */
+  async settle(): Promise<void> {
+    await this.#settle?.()
+    this.#settle = undefined
+  }
+
   /** Appends an edit durably. REQUIRES: not overdue. @throws LEVEL_IO_ERROR, Node's own errors */
   async append(edit: VersionEdit): Promise<void> {
+    await this.settle()
     await appendEdit(this.#log!, edit)
     this.#edits++
   }

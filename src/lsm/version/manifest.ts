@@ -78,26 +78,27 @@ export async function createManifest(
   return writer
 }
 
-/**
- * Opens a manifest for appending after `end`, and makes its contents durable.
- * @throws LEVEL_IO_ERROR, Node's own errors
- */
-export async function continueManifest(
+/** A manifest that was read, opened for appending. */
+export interface ContinuedManifest {
+  readonly log: LogWriter
+  /** Makes what was read durable; to be called before anything is appended. @throws LEVEL_IO_ERROR, Node's own errors */
+  settle(): Promise<void>
+}
+
+/** Opens a manifest for appending after `end`. @throws Node's own errors */
+export function continueManifest(
   fileSystem: FileSystem,
   directory: string,
   number: number,
   end: number
-): Promise<LogWriter> {
+): ContinuedManifest {
   const file = fileSystem.open(join(directory, manifestName(number)), 'update')
-  const writer = new LogWriter(file, number, { offset: end })
-  try {
+  const log = new LogWriter(file, number, { offset: end })
+  const settle = async (): Promise<void> => {
     rewriteInPlace(file, end)
-    await writer.sync()
-  } catch (error) {
-    writer.close()
-    throw error
+    await log.sync()
   }
-  return writer
+  return { log, settle }
 }
 
 /**

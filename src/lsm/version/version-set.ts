@@ -7,7 +7,8 @@
  * 2. After a failure of any of these steps nothing is installed until the database is reopened: whether the edit is on
  *    disk is unknown. No file may be deleted either (see `failure`). Not being able to open the directory, for want of
  *    descriptors, is no such failure.
- * 3. Recovery makes everything it has read durable before any file is deleted because of it.
+ * 3. Everything that recovery has read is made durable before any file is deleted because of it: by settle(), or by the
+ *    first install().
  * 4. A file number is handed out once, also across crashes: no number of an existing file is reused.
  */
 import { join } from 'node:path'
@@ -90,12 +91,14 @@ export class VersionSet {
       const contents = readManifest(fileSystem, directory, number)
       checkTables(fileSystem, directory, contents.state)
       const names = fileSystem.list(directory)
-      // A crash may have come between a rename or an edit and its sync: invariant 3.
-      await fileSystem.syncDirectory(directory)
-      const log = await continueManifest(fileSystem, directory, number, contents.end)
-      if (!contents.isClean) log.close()
+      const { log, settle } = continueManifest(fileSystem, directory, number, contents.end)
+      if (!contents.isClean) {
+        // Nothing can be appended to it, so it is settled now.
+        await Promise.all([fileSystem.syncDirectory(directory), settle()]).finally(() => log.close())
+      }
       const writable = contents.isClean ? log : undefined
-      const manifest = new CurrentManifest(fileSystem, directory, options, number, writable, contents)
+      const unsettled = contents.isClean ? settle : undefined
+      const manifest = new CurrentManifest(fileSystem, directory, options, number, writable, contents, unsettled)
       const versions = new VersionSet(fileSystem, directory, options, manifest, contents.state)
       versions.#reserveNumbersIn(names)
       return versions
@@ -141,6 +144,24 @@ export class VersionSet {
 
   get compactionPointers(): ReadonlyMap<string, CompactionPointer> {
     return this.#state.pointers
+  }
+
+  /**
+   * Whether the manifest is as consolidate() leaves it: nothing was lost of it, and all that it names was durable before
+   * it was the current one.
+   */
+  get isConsolidated(): boolean {
+    return this.#manifest.isSnapshot
+  }
+
+  /**
+   * Makes everything that recovery has read durable: a crash may have come between a rename or an edit and its sync.
+   * @throws LEVEL_IO_ERROR
+   */
+  async settle(): Promise<void> {
+    const place = { path: this.#manifest.path }
+    await this.#syncNames(place)
+    await this.#write(() => this.#manifest.settle(), place)
   }
 
   /** Numbers of all tables that live versions refer to. */

@@ -15,6 +15,28 @@ export const recovery = [
     'lsm/corruption-flips'
   ),
   mutant(
+    'a store with later logs counts as closed',
+    edit('lsm/engine/recovery', '!listing.some(isLaterLog) && ', ''),
+    'lsm/open-as-closed',
+    'lsm/crash-logs'
+  ),
+  mutant(
+    'a store with leftovers counts as closed',
+    edit('lsm/engine/recovery', ' && obsoleteNames(listing, versions).length === 0', ''),
+    'lsm/open-as-closed'
+  ),
+  mutant(
+    'a store with a log that is not empty counts as closed',
+    edit('lsm/engine/recovery', ' || fileSystem.size(join(directory, logName(logNumber))) !== 0', ''),
+    'lsm/crash-logs'
+  ),
+  mutant(
+    'recovery removes files because of a manifest that may not be durable',
+    edit('lsm/engine/recovery', '    await versions.settle()\n', ''),
+    'lsm/open-as-closed',
+    'lsm/crash-recovery'
+  ),
+  mutant(
     'a log record with a wrong checksum is accepted',
     edit('lsm/format/log-record', ' && crc32Of(payload, 0, payload.length) === header.payloadCrc', ''),
     'lsm/log-reader',
