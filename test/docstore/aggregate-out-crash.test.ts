@@ -1,12 +1,11 @@
 /** Kill -9 in the middle of $out leaves the old content or the new one, never a mix, and nothing else. */
-import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createStore } from '../../src/docstore/store/open-store.ts'
 import { open } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { loader, program } from '../support/program.ts'
+import { linesOf, runUntilKilled } from '../support/killed-program.ts'
+import { program } from '../support/program.ts'
 import { randomFrom } from '../support/random.ts'
 import { scratchPath } from './scratch.ts'
 
@@ -14,22 +13,10 @@ const random = randomFrom(testSeed())
 const script = program('test/docstore/out-until-killed.ts')
 
 /** Lets the child write for a while, then kills it. @returns the last generation that it reported */
-function writeAndKill(location: string, store: string, first: number, milliseconds: number): Promise<number> {
+async function writeAndKill(location: string, store: string, first: number, milliseconds: number): Promise<number> {
   const log = `${location}.log`
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...loader, script, location, store, log, String(first)])
-    let errors = ''
-    child.stderr.on('data', (chunk) => {
-      errors += chunk
-    })
-    child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), milliseconds))
-    child.on('close', (code, signal) => {
-      if (signal !== 'SIGKILL') return reject(new Error(`the writer ended by itself (${code}): ${errors}`))
-      // Text after the last line end is an incomplete line.
-      const told = readFileSync(log, 'utf8').split('\n').slice(0, -1).map(Number)
-      resolve(told.at(-1) ?? first - 1)
-    })
-  })
+  await runUntilKilled(script, [location, store, log, String(first)], milliseconds)
+  return Number(linesOf(log).at(-1) ?? first - 1)
 }
 
 /** Keys of the catalog, and numbers of the collections that have records, and of those that have a name. */

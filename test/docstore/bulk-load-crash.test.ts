@@ -1,11 +1,11 @@
 /** After kill -9, an import with threads has left a prefix of the lines, with all that it reported, counted once. */
-import { spawn } from 'node:child_process'
-import { cpSync, readFileSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { loader, program } from '../support/program.ts'
+import { linesOf, runUntilKilled } from '../support/killed-program.ts'
+import { program } from '../support/program.ts'
 import { randomFrom } from '../support/random.ts'
 import {
   assertNoTableIsLeft,
@@ -29,24 +29,14 @@ const script = program('test/docstore/import-until-killed.ts')
  * @param milliseconds from the first stored lines to the kill; undefined: it ends by itself. @returns the reported
  * count
  */
-function runChild(location: string, milliseconds: number | undefined, end = Number.POSITIVE_INFINITY): Promise<number> {
+async function runChild(
+  location: string,
+  milliseconds: number | undefined,
+  end = Number.POSITIVE_INFINITY
+): Promise<number> {
   const log = `${location}.log`
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...loader, script, location, log, String(end), '2'])
-    let errors = ''
-    child.stderr.on('data', (chunk) => {
-      errors += chunk
-    })
-    child.stdout.once('data', () => {
-      if (milliseconds !== undefined) setTimeout(() => child.kill('SIGKILL'), milliseconds)
-    })
-    child.on('close', (code, signal) => {
-      const isRight = milliseconds === undefined ? code === 0 : signal === 'SIGKILL'
-      if (!isRight) reject(new Error(`the import ended (${code}, ${signal}): ${errors}`))
-      // Text after the last line end is an incomplete line.
-      else resolve(Number(readFileSync(log, 'utf8').split('\n').at(-2) ?? 0))
-    })
-  })
+  await runUntilKilled(script, [location, log, String(end), '2'], milliseconds)
+  return Number(linesOf(log).at(-1) ?? 0)
 }
 
 async function assertHasPrefix(db: Database): Promise<number> {

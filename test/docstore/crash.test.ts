@@ -1,11 +1,10 @@
 /** After kill -9, every acknowledged write is kept, once, and the index finds exactly what a scan finds. */
-import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { loader, program } from '../support/program.ts'
+import { linesOf, runUntilKilled } from '../support/killed-program.ts'
+import { program } from '../support/program.ts'
 import { randomFrom } from '../support/random.ts'
 import { scratchPath } from './scratch.ts'
 
@@ -13,7 +12,7 @@ const random = randomFrom(testSeed())
 const script = program('test/docstore/insert-until-killed.ts')
 
 /** Lets the child write for a while, kills it, and returns the lines that it logged as acknowledged. */
-function writeAndKill(
+async function writeAndKill(
   location: string,
   mode: string,
   ids: string,
@@ -21,19 +20,8 @@ function writeAndKill(
   milliseconds: number
 ): Promise<string[]> {
   const log = `${location}.log`
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...loader, script, location, mode, log, String(offset), ids])
-    let errors = ''
-    child.stderr.on('data', (chunk) => {
-      errors += chunk
-    })
-    child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), milliseconds))
-    child.on('close', (code, signal) => {
-      if (signal !== 'SIGKILL') reject(new Error(`the writer ended by itself (${code}): ${errors}`))
-      // Text after the last line end is an incomplete line.
-      else resolve(readFileSync(log, 'utf8').split('\n').slice(0, -1))
-    })
-  })
+  await runUntilKilled(script, [location, mode, log, String(offset), ids], milliseconds)
+  return linesOf(log)
 }
 
 const filters = [

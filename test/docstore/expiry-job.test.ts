@@ -5,6 +5,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Expiry } from '../../src/docstore/jobs/expiry.ts'
 import { copyDatabase, type Database, open } from '../../src/index.ts'
+import { runUntilKilled } from '../support/killed-program.ts'
 import { loader, program } from '../support/program.ts'
 import { scratchPath } from './scratch.ts'
 
@@ -158,10 +159,7 @@ test('a process ends although its database expires documents', async () => {
 test('after kill -9 during sweeps the database is intact, and expired documents are deleted', async () => {
   const location = scratchPath()
   for (let round = 0; round < 2; round++) {
-    const child = spawn(process.execPath, [...loader, script, location, 'expire'])
-    child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), 150))
-    const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)))
-    assert.is(signal, 'SIGKILL')
+    await runUntilKilled(script, [location, 'expire'], 150)
     {
       // In which nothing expires between two counts.
       await using found = await open(location, { readOnly: true })

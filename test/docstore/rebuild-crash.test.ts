@@ -1,5 +1,4 @@
 /** After kill -9, a rebuild by a thread has left the old index or the new one, whole, and nothing else. */
-import { spawn } from 'node:child_process'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { lsmOptions } from '../../src/docstore/store/lsm-store.ts'
@@ -7,7 +6,8 @@ import { open } from '../../src/index.ts'
 import { LsmLevel } from '../../src/lsm/lsm-level.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { loader, program } from '../support/program.ts'
+import { runUntilKilled } from '../support/killed-program.ts'
+import { program } from '../support/program.ts'
 import { randomFrom } from '../support/random.ts'
 import { assertNoTableIsLeft } from './load-cases.ts'
 import { scratchPath } from './scratch.ts'
@@ -21,18 +21,7 @@ const count = segmentBits + 2000
 
 /** @param milliseconds from the end of the first rebuild to the kill */
 function runChild(location: string, milliseconds: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...loader, script, location, String(segmentBits)])
-    let errors = ''
-    child.stderr.on('data', (chunk) => {
-      errors += chunk
-    })
-    child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), milliseconds))
-    child.on('close', (code, signal) => {
-      if (signal === 'SIGKILL') resolve()
-      else reject(new Error(`the rebuilds ended (${code}, ${signal}): ${errors}`))
-    })
-  })
+  return runUntilKilled(script, [location, String(segmentBits)], milliseconds)
 }
 
 /** Numbers of the segments that have private rows in the store. REQUIRES: it is closed. */

@@ -1,11 +1,10 @@
 /** After kill -9, a transaction over three collections is there as a whole or not at all; acknowledged ones are there. */
-import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { loader, program } from '../support/program.ts'
+import { linesOf, runUntilKilled } from '../support/killed-program.ts'
+import { program } from '../support/program.ts'
 import { randomFrom } from '../support/random.ts'
 import { scratchPath } from './scratch.ts'
 
@@ -13,22 +12,11 @@ const random = randomFrom(testSeed())
 const script = program('test/docstore/transaction-until-killed.ts')
 
 /** @returns the number of the last transfer that was acknowledged */
-function transferAndKill(location: string, store: string, milliseconds: number): Promise<number> {
+async function transferAndKill(location: string, store: string, milliseconds: number): Promise<number> {
   const log = `${location}.log`
   const seed = String(Math.floor(random() * 2 ** 31))
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...loader, script, location, log, seed, store])
-    let errors = ''
-    child.stderr.on('data', (chunk) => {
-      errors += chunk
-    })
-    child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), milliseconds))
-    child.on('close', (code, signal) => {
-      if (signal !== 'SIGKILL') reject(new Error(`the process ended by itself (${code}): ${errors}`))
-      // Text after the last line end is an incomplete line.
-      else resolve(Number(readFileSync(log, 'utf8').split('\n').at(-2)))
-    })
-  })
+  await runUntilKilled(script, [location, log, seed, store], milliseconds)
+  return Number(linesOf(log).at(-1))
 }
 
 for (const store of ['lsm', 'level'] as const) {
