@@ -110,6 +110,22 @@ test('settle() makes durable what recover() returned, also after a kill that cam
   }
 })
 
+test('a manifest that is replaced before it was settled needs no settling any more', async () => {
+  const fileSystem = new MemoryFileSystem()
+  await newDirectory(fileSystem)
+  const versions = await VersionSet.create(fileSystem, directory)
+  const tables = [await installTable(fileSystem, versions), await installTable(fileSystem, versions)]
+  await versions.consolidate()
+  await versions.close()
+  const recovered = await VersionSet.recover(fileSystem, directory, { minRotationBytes: 0, rotationFactor: 1 })
+  const { manifestNumber } = recovered
+  tables.push(await installTable(fileSystem, recovered))
+  assert.ok(recovered.manifestNumber > manifestNumber)
+  tables.push(await installTable(fileSystem, recovered))
+  await recovered.close()
+  assert.equal(await recoveredTables(fileSystem), tables)
+})
+
 test('consolidate() replaces a manifest that has edits; a crash at any call leaves one with the same state', async () => {
   const memory = new MemoryFileSystem()
   const states: MemoryFileSystem[] = []

@@ -33,7 +33,7 @@ export class CurrentManifest {
   #snapshotBytes: number
   /** Number of edits after it. */
   #edits: number
-  /** Makes the manifest durable as it was read; undefined once it is. */
+  /** Makes the manifest durable as it was read; undefined once it is, or another one has taken its place. */
   #settle: (() => Promise<void>) | undefined
 
   /** @param settle of a manifest that was read */
@@ -130,6 +130,7 @@ export class CurrentManifest {
     this.#number = number
     this.#snapshotBytes = log.bytes
     this.#edits = 0
+    this.#settle = undefined
     old?.close()
     return true
   }
