@@ -323,6 +323,26 @@ test('a limit counts the documents that a transaction sees', async () => {
   }
 })
 
+test('a changed document that comes after the limit is not looked at, as outside a transaction', async () => {
+  for (const index of ['sharded', 'none'] as const) {
+    await using db = await open('unused', { store: 'memory', index })
+    await db.insertMany([1, 2, 3].map((_id) => ({ _id, n: 5 })))
+    // Fails for a text.
+    const filter = { $expr: { $gt: [{ $add: ['$n', 1] }, 5] } }
+    await db.withTransaction(async (tx) => {
+      await tx.insertOne({ _id: 4, n: 'text' })
+      assert.is(await tx.countDocuments(filter, { skip: 1, limit: 2 }), 2)
+      assert.is((await tx.findOne(filter))?._id, 1)
+      await tx.deleteOne(filter)
+      const { modifiedCount } = await tx.bulkWrite([{ updateOne: { filter, update: { $inc: { n: 1 } } } }])
+      assert.is(modifiedCount, 1)
+      assert.equal(await tx.find({}, { projection: { _id: 1 } }).toArray(), [{ _id: 3 }, { _id: 4 }, { _id: 2 }])
+      await rejects(tx.countDocuments(filter), 'BadValue')
+      await rejects(tx.findOne(filter, { sort: { n: 1 } }), 'BadValue')
+    })
+  }
+})
+
 test('a count is that of the documents that the transaction sees, with skip and limit applied', async () => {
   const location = scratchPath()
   const db = await open(location, { index: { segmentBits: 512 } })

@@ -164,9 +164,9 @@ export class StagedChanges {
     if (this.#changes.size === 0) return countFound(this.collection, find, control)
     if (find.prepare !== undefined) await find.prepare()
     const end = find.skip + find.limit
-    const changed = await this.#changedMatches(find, control)
     const committed = await countCommitted(this.#committed(find, control, end))
-    return Math.max(0, Math.min(committed + changed.length, end) - find.skip)
+    const changed = committed < end ? (await this.#changedMatches(find, control)).length : 0
+    return Math.max(0, Math.min(committed + changed, end) - find.skip)
   }
 
   /** Returns the document with this encoded `_id`; undefined if there is none. */
@@ -183,7 +183,8 @@ export class StagedChanges {
     // Of too many to be changed, one is enough to know.
     const most = use === 'read' ? end : Math.min(end, maxChangedDocuments + 1)
     const committed = await committedMatches(this.#committed(find, control, most), use)
-    const changed = await this.#changedMatches(find, control)
+    const isEnough = committed.length >= end && this.#comeLast(find)
+    const changed = isEnough ? [] : await this.#changedMatches(find, control)
     const found: Found[] = []
     const timeSlice = new TimeSlice()
     for (const each of merged(committed, changed, this.#order(find))) {
@@ -200,6 +201,11 @@ export class StagedChanges {
     // Those that were changed are left out.
     const wanted: CompiledFind = { ...find, filter, skip: 0, limit: most + this.#ordinals.size }
     return { collection: this.collection, find: wanted, control, changed: this.#ordinals }
+  }
+
+  /** Whether changed documents come after all others: a filter may fail for one that is not asked for. */
+  #comeLast({ sort, plan }: CompiledFind): boolean {
+    return sort.keys.length === 0 && !plan.reverse && this.collection.store.ids === undefined
   }
 
   /** Changed documents are the newest, except where their place depends on the `_id`. */
