@@ -202,7 +202,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
 
   /**
    * Reads the whole store and reports every problem: see tools/verify.ts for the checks.
-   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_ABORTED
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_ABORTED; LEVEL_IO_ERROR if the directory cannot be read
    * @example
    * const { problems } = await db.verify()
    * for (const { kind, path, offset, what } of problems) console.error(kind, path, offset, what)

@@ -110,6 +110,19 @@ test('on a full disk, whichever call fails, backup() leaves nothing at the targe
   }
 })
 
+test('if the directory of the store cannot be read, backup() and verify() reject with LEVEL_IO_ERROR', async () => {
+  const { fileSystem: inner } = await filledStore()
+  for (const call of [(db: LsmLevel) => db.backup(target), (db: LsmLevel) => db.verify()]) {
+    const fileSystem = new FaultyFileSystem(inner.snapshot())
+    const db = await openLevel(fileSystem)
+    fileSystem.fail({ at: 1, code: 'EIO', operations: ['list'] })
+    assert.is((await rejection(call(db))).code, 'LEVEL_IO_ERROR')
+    fileSystem.heal()
+    await call(db)
+    await db.close()
+  }
+})
+
 test('a crash at any moment leaves a complete backup or none, and the next backup removes the remains', async () => {
   const { fileSystem: inner, content } = await filledStore()
   const states: MemoryFileSystem[] = []

@@ -7,6 +7,7 @@
  * 2. A call is made again only if it failed for want of a descriptor, that is before it had any effect, and only if
  *    one was given back.
  */
+import { ioError } from '../errors.ts'
 import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
 import { isOutOfDescriptors } from './system-error.ts'
 
@@ -63,9 +64,14 @@ export class SparingFileSystem implements FileSystem {
    * Imports modules on demand, with a descriptor to spare: one that could not be read for want of it would not be read
    * again, because Node keeps the error.
    * @param directory exists
+   * @throws LEVEL_IO_ERROR
    */
   async importing<T>(directory: string, load: () => Promise<T>): Promise<T> {
-    this.list(directory)
+    try {
+      this.list(directory)
+    } catch (error) {
+      throw ioError(`Cannot read ${directory}`, error, { path: directory })
+    }
     return load()
   }
 
