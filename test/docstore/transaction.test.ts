@@ -323,7 +323,7 @@ test('a limit counts the documents that a transaction sees', async () => {
   }
 })
 
-test('a changed document that comes after the limit is not looked at, as outside a transaction', async () => {
+test('a document that comes after the limit is not looked at, as outside a transaction', async () => {
   for (const index of ['sharded', 'none'] as const) {
     await using db = await open('unused', { store: 'memory', index })
     await db.insertMany([1, 2, 3].map((_id) => ({ _id, n: 5 })))
@@ -339,6 +339,16 @@ test('a changed document that comes after the limit is not looked at, as outside
       assert.equal(await tx.find({}, { projection: { _id: 1 } }).toArray(), [{ _id: 3 }, { _id: 4 }, { _id: 2 }])
       await rejects(tx.countDocuments(filter), 'BadValue')
       await rejects(tx.findOne(filter, { sort: { n: 1 } }), 'BadValue')
+      await tx.updateOne({ _id: 4 }, { $set: { n: 1 } })
+    })
+    await db.insertOne({ _id: 5, n: 5 })
+    await db.updateOne({ _id: 4 }, { $set: { n: 'text' } })
+    await db.insertOne({ _id: 6, n: 5 })
+    await db.withTransaction(async (tx) => {
+      await tx.updateMany({ _id: { $in: [2, 6] } }, { $set: { n: 7 } })
+      assert.is((await tx.findOne(filter))?._id, 3)
+      assert.is(await tx.countDocuments(filter, { limit: 2 }), 2)
+      assert.is((await tx.findOneAndDelete(filter))?._id, 3)
     })
   }
 })

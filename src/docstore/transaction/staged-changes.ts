@@ -198,8 +198,7 @@ export class StagedChanges {
   /** @param most how many matches are enough */
   #committed(find: CompiledFind, control: Control, most: number): CommittedFind {
     const filter = this.#ordinals.size === 0 ? find.filter : amongUnchanged(find.filter, this.#isChanged)
-    // Those that were changed are left out.
-    const wanted: CompiledFind = { ...find, filter, skip: 0, limit: most + this.#ordinals.size }
+    const wanted: CompiledFind = { ...find, filter, skip: 0, limit: most }
     return { collection: this.collection, find: wanted, control, changed: this.#ordinals }
   }
 

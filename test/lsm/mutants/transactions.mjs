@@ -3,6 +3,7 @@ import { edit, mutant } from './mutant.mjs'
 
 const session = 'docstore/transaction/session'
 const staged = 'docstore/transaction/staged-changes'
+const committed = 'docstore/transaction/committed-matches'
 const committing = 'docstore/transaction/commit-changes'
 const model = 'docstore/transaction-model'
 const cases = 'docstore/transaction'
@@ -10,12 +11,22 @@ const cases = 'docstore/transaction'
 export const transactions = [
   mutant(
     'a transaction finds the committed version of what it has changed, too',
-    edit('docstore/transaction/committed-matches', 'if (changed.has(match.ordinal)) continue', ''),
+    edit(committed, 'if (changed.has(match.ordinal)) others++\n        else if (left > 0)', 'if (left > 0)'),
     model
   ),
   mutant(
     'a transaction reads fewer committed documents the more it has changed',
-    edit(staged, 'limit: most + this.#ordinals.size', 'limit: most'),
+    edit(committed, 'visitWithRoom(wanted.changed.size, wanted', 'visitWithRoom(0, wanted'),
+    cases
+  ),
+  mutant(
+    'a transaction that has changed something reads documents beyond the limit',
+    edit(committed, 'visitWithRoom(0, wanted', 'visitWithRoom(wanted.changed.size, wanted'),
+    cases
+  ),
+  mutant(
+    'a transaction looks at what it has changed where documents before that are enough',
+    edit(staged, 'isEnough ? []', 'isEnough && find.limit === 0 ? []'),
     cases
   ),
   mutant(
