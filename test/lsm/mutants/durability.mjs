@@ -8,6 +8,11 @@ export const durability = [
     'lsm/corruption-truncation'
   ),
   mutant(
+    'a manifest that was replaced is still made durable, through a closed file',
+    edit('lsm/version/current-manifest', '    this.#settle = undefined\n    old?.close()', '    old?.close()'),
+    'lsm/manifest-install'
+  ),
+  mutant(
     'the directory is not synced after CURRENT is renamed',
     edit(
       'lsm/version/current-file',
