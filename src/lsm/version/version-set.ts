@@ -94,7 +94,12 @@ export class VersionSet {
       const { log, settle } = continueManifest(fileSystem, directory, number, contents.end)
       if (!contents.isClean) {
         // Nothing can be appended to it, so it is settled now.
-        await Promise.all([fileSystem.syncDirectory(directory), settle()]).finally(() => log.close())
+        try {
+          await fileSystem.syncDirectory(directory)
+          await settle()
+        } finally {
+          log.close()
+        }
       }
       const writable = contents.isClean ? log : undefined
       const unsettled = contents.isClean ? settle : undefined
