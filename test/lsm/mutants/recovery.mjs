@@ -82,7 +82,7 @@ export const recovery = [
   mutant(
     'a manifest with a torn tail is appended to',
     [
-      edit('lsm/version/version-set', '      if (!contents.isClean) log.close()\n', ''),
+      edit('lsm/version/version-set', 'if (!contents.isClean) {', 'if (contents.end < 0) {'),
       edit('lsm/version/version-set', 'contents.isClean ? log : undefined', 'log')
     ],
     'lsm/manifest-recovery',
@@ -98,7 +98,7 @@ export const recovery = [
   ),
   mutant(
     'recovery does not make durable what it has read',
-    edit('lsm/version/manifest', '    rewriteInPlace(file, end)\n    await writer.sync()\n', ''),
+    edit('lsm/version/manifest', '    rewriteInPlace(file, end)\n    await log.sync()\n', ''),
     'lsm/manifest-recovery',
     'lsm/faults-reopened',
     'lsm/crash-recovery'
