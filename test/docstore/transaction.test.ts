@@ -240,6 +240,33 @@ test('bulkWrite() does what its operations do alone, and after an error tells wh
   assert.equal(ids, [1, 2, 3, 5, 6, 7, 9])
 })
 
+test('a call that reads many documents ends when its transaction does', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(Array.from({ length: 20_000 }, (_, n) => ({ _id: n })))
+  for (const call of ['find', 'count', 'update'] as const) {
+    const controller = new AbortController()
+    let tested = 0
+    const filter = {
+      $where: () => {
+        if (++tested === 100) controller.abort()
+        return false
+      }
+    }
+    const running = db.withTransaction(
+      async (tx) => {
+        if (call === 'find') await tx.find(filter).toArray()
+        else if (call === 'count') await tx.countDocuments(filter)
+        else await tx.updateMany(filter, { $set: { n: 1 } })
+      },
+      { signal: controller.signal }
+    )
+    await rejects(running, 'Aborted')
+    // The collection is free once nothing is read any more.
+    await db.updateOne({ _id: 0 }, { $inc: { n: 1 } })
+    assert.ok(tested < 10_000, `${call}: ${tested} documents were read`)
+  }
+})
+
 test('bulkWrite() ends at its first operation after the transaction, or for want of room', async () => {
   await using db = await open('unused', { store: 'memory' })
   const operations = Array.from({ length: 3000 }, (_, n) => ({ insertOne: { document: { _id: n } } }))

@@ -1,4 +1,7 @@
-/** Aborts or pauses an operation: by an AbortSignal, a time limit, and to yield to the event loop. */
+/**
+ * Aborts or pauses an operation: by an AbortSignal, a time limit, the end of what it is part of, and to yield to the event
+ * loop.
+ */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { nextTurn, sliceMilliseconds } from '../../model/time-slice.ts'
 import { wholeNumber } from '../option-checks.ts'
@@ -15,6 +18,7 @@ export class Control {
   #checkedAt: number
   #documentsPerCheck = 1
   #documentsUntilCheck = 1
+  #assertRunning: (() => void) | undefined
 
   /** The time limit counts from now. */
   constructor(options: Pick<ReadOptions, 'signal' | 'maxTimeMS'> = {}) {
@@ -24,6 +28,11 @@ export class Control {
     this.#sliceStarted = this.#started
     this.#checkedAt = this.#started
     throwIfAborted(this.signal)
+  }
+
+  /** Also ends the operation when this throws. */
+  endWith(assertRunning: () => void): void {
+    this.#assertRunning = assertRunning
   }
 
   get elapsedMilliseconds(): number {
@@ -75,9 +84,10 @@ export class Control {
     this.#checkedAt = this.#sliceStarted
   }
 
-  /** @throws AbortedError, PetalError MaxTimeMSExpired */
+  /** @throws AbortedError, PetalError MaxTimeMSExpired; as given to endWith() */
   check(): void {
     throwIfAborted(this.signal)
+    this.#assertRunning?.()
     if (this.#maxTimeMS > 0 && this.elapsedMilliseconds > this.#maxTimeMS) {
       throw new PetalError('MaxTimeMSExpired', `The operation exceeded its time limit of ${this.#maxTimeMS} ms`, {
         details: { maxTimeMS: this.#maxTimeMS }

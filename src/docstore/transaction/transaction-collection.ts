@@ -14,7 +14,6 @@ import type { IdOf, MayHaveId, WithId } from '../types/documents.ts'
 import type { FilterArgument, IdArgument } from '../types/filter.ts'
 import { type BulkTarget, bulkWrite } from '../write/bulk-write.ts'
 import { isIterable } from '../write/insert-many.ts'
-import type { DeleteRequest, UpdateRequest } from '../write/mutation-request.ts'
 import { assertDocuments } from './room.ts'
 import type { Session } from './session.ts'
 import type { StagedChanges } from './staged-changes.ts'
@@ -30,10 +29,10 @@ export class TransactionCollection<out T extends object = Document> extends Chan
   /** Not to be called directly: use Transaction.collection(). */
   constructor(session: Session, name: string) {
     super(name, {
-      update: (check) => write(session, name, check, (staged, request) => staged.update(request)),
-      remove: (check) => write(session, name, check, (staged, request) => staged.remove(request)),
+      update: (check) => write(session, name, ending(session, check), (staged, request) => staged.update(request)),
+      remove: (check) => write(session, name, ending(session, check), (staged, request) => staged.remove(request)),
       bulkWrite: (check) =>
-        write(session, name, check, (staged, request) => bulkWrite(onStaged(staged, session), request))
+        write(session, name, ending(session, check), (staged, request) => bulkWrite(onStaged(staged), request))
     })
     this.#session = session
   }
@@ -64,7 +63,7 @@ export class TransactionCollection<out T extends object = Document> extends Chan
   /** Counts the matches, from the index until the transaction changes something in the collection. */
   countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
     return this.#read(
-      () => findRequest('countDocuments', knownCountOptions, filter, options, {}),
+      ending(this.#session, () => findRequest('countDocuments', knownCountOptions, filter, options, {})),
       (staged, { find, control }) =>
         staged === undefined ? resultWithoutCollection(find, 0) : staged.count(find, control)
     )
@@ -99,7 +98,7 @@ export class TransactionCollection<out T extends object = Document> extends Chan
     own: FindOptions = {}
   ): Promise<readonly Document[]> {
     const check = () => findRequest(call, known, filter, options, own)
-    return this.#read(check, (staged, { find, control }) => {
+    return this.#read(ending(this.#session, check), (staged, { find, control }) => {
       return staged === undefined ? resultWithoutCollection(find, []) : staged.find(find, control)
     })
   }
@@ -138,19 +137,22 @@ function write<Request, R>(
   return answerRequest(check, (request) => session.write(name, (staged) => run(staged, request)))
 }
 
-/** Operations of a bulkWrite(); when the transaction is interrupted, no further one is carried out. */
-function onStaged(staged: StagedChanges, session: Session): BulkTarget {
-  const run = <Given, R>(call: (given: Given) => Promise<R>) => {
-    return async (given: Given): Promise<R> => {
-      session.assertRunning()
-      return call(given)
-    }
+/** The call also ends when the transaction is interrupted. */
+function ending<Request extends { readonly control: Control }>(session: Session, check: () => Request): () => Request {
+  return () => {
+    const request = check()
+    request.control.endWith(() => session.assertRunning())
+    return request
   }
+}
+
+/** Operations of a bulkWrite(). */
+function onStaged(staged: StagedChanges): BulkTarget {
   return {
     atOnce: 1,
-    insertOne: run(async (document: Document) => (await staged.insert([document]))[0]),
-    update: run((request: UpdateRequest) => staged.update(request)),
-    remove: run((request: DeleteRequest) => staged.remove(request))
+    insertOne: async (document) => (await staged.insert([document]))[0],
+    update: (request) => staged.update(request),
+    remove: (request) => staged.remove(request)
   }
 }
 

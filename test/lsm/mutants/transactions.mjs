@@ -97,8 +97,12 @@ export const transactions = [
     cases
   ),
   mutant(
-    'a bulkWrite() goes on when its transaction is over',
-    edit('docstore/transaction/transaction-collection', '      session.assertRunning()\n', ''),
+    'calls go on when their transaction is over',
+    edit(
+      'docstore/transaction/transaction-collection',
+      '    request.control.endWith(() => session.assertRunning())\n',
+      ''
+    ),
     cases
   ),
   mutant(
