@@ -67,12 +67,12 @@ export async function recoverStore(settings: RecoverySettings): Promise<Recovere
   const logs = newLogs(settings, versions)
   const buffers: WriteBuffer[] = []
   try {
-    if (isAsClosed(fileSystem, directory, versions)) {
+    const recovery = new LogRecovery(fileSystem, directory, versions)
+    if (isAsClosed(settings, versions, recovery)) {
       logs.beginWith(versions.logNumber)
       return { versions, logs, lastSequence: versions.lastSequence }
     }
     await versions.settle()
-    const recovery = new LogRecovery(fileSystem, directory, versions)
     await replay(recovery, settings, buffers)
     // What a crash has left behind, half a merge for example, may be what fills the disk.
     if (buffers.length > 0) removeObsolete(fileSystem, directory, versions)
@@ -131,15 +131,14 @@ async function writeTables(buffers: readonly WriteBuffer[], versions: VersionSet
  * Whether there is nothing to replay, to make durable or to remove. (An edit that is not durable leaves files behind as
  * well, but that is not relied upon.)
  */
-function isAsClosed(fileSystem: FileSystem, directory: string, versions: VersionSet): boolean {
-  const { logNumber, isConsolidated } = versions
-  if (!isConsolidated || logNumber === 0 || fileSystem.size(join(directory, logName(logNumber))) !== 0) return false
-  const isLaterLog = (name: string): boolean => {
-    const file = parseFileName(name)
-    return file?.kind === 'log' && file.number > logNumber
-  }
-  const listing = fileSystem.list(directory)
-  return !listing.some(isLaterLog) && obsoleteNames(listing, versions).length === 0
+function isAsClosed(
+  { fileSystem, directory }: RecoverySettings,
+  versions: VersionSet,
+  { logNumbers: [log, ...later] }: LogRecovery
+): boolean {
+  if (!versions.isConsolidated || log !== versions.logNumber || later.length > 0) return false
+  const isEmpty = fileSystem.size(join(directory, logName(log))) === 0
+  return isEmpty && obsoleteNames(fileSystem.list(directory), versions).length === 0
 }
 
 /** Leftovers do no harm; the next open tries again. */

@@ -107,7 +107,8 @@ function decodeKeys(reader: Reader, count: number): Float64Array | undefined {
   const form = reader.take(1)?.getUint8(0) ?? 0
   const isPlain = form === plainWidth
   const width = isPlain ? plainWidth : form & ~asBits
-  const areBits = form !== width
+  // Whole keys are the offsets of their bits from 0.
+  const areBits = isPlain || form !== width
   if (width < 1 || (width >= plainWidth && !isPlain)) return undefined
   const least = isPlain ? undefined : reader.take(8)
   const view = reader.take(width * count)
@@ -118,17 +119,14 @@ function decodeKeys(reader: Reader, count: number): Float64Array | undefined {
   const leastHigh = least?.getUint32(4, true) ?? 0
   for (let i = 0; i < count; i++) {
     const at = i * width
-    if (isPlain) keys[i] = view.getFloat64(at, true)
-    else {
-      const low = unsigned(view, at, Math.min(width, 4))
-      const high = unsigned(view, at + 4, width - 4)
-      if (areBits) {
-        const sum = leastLow + low
-        halves[0] = sum
-        halves[1] = leastHigh + high + (sum > 0xffff_ffff ? 1 : 0)
-        keys[i] = double[0]!
-      } else keys[i] = leastKey + high * 2 ** 32 + low
-    }
+    const low = unsigned(view, at, Math.min(width, 4))
+    const high = unsigned(view, at + 4, width - 4)
+    if (areBits) {
+      const sum = leastLow + low
+      halves[0] = sum
+      halves[1] = leastHigh + high + (sum > 0xffff_ffff ? 1 : 0)
+      keys[i] = double[0]!
+    } else keys[i] = leastKey + high * 2 ** 32 + low
     if (Number.isNaN(keys[i])) return undefined
   }
   return keys

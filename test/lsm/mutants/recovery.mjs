@@ -16,18 +16,18 @@ export const recovery = [
   ),
   mutant(
     'a store with later logs counts as closed',
-    edit('lsm/engine/recovery', '!listing.some(isLaterLog) && ', ''),
+    edit('lsm/engine/recovery', ' || later.length > 0', ''),
     'lsm/open-as-closed',
     'lsm/crash-logs'
   ),
   mutant(
     'a store with leftovers counts as closed',
-    edit('lsm/engine/recovery', ' && obsoleteNames(listing, versions).length === 0', ''),
+    edit('lsm/engine/recovery', ' && obsoleteNames(fileSystem.list(directory), versions).length === 0', ''),
     'lsm/open-as-closed'
   ),
   mutant(
     'a store with a log that is not empty counts as closed',
-    edit('lsm/engine/recovery', ' || fileSystem.size(join(directory, logName(logNumber))) !== 0', ''),
+    edit('lsm/engine/recovery', 'logName(log))) === 0', 'logName(log))) !== undefined'),
     'lsm/crash-logs'
   ),
   mutant(
