@@ -34,10 +34,11 @@ function workOf(db: Db): string {
   return JSON.stringify({ flushes, movedTables, failedJobs, merges: levels.map(({ merges }) => merges) })
 }
 
-async function assertComesToRest(db: Db): Promise<void> {
+/** @param quiet milliseconds without work; after opening, it takes a moment before any is looked for */
+async function assertComesToRest(db: Db, quiet = 150): Promise<void> {
   const deadline = performance.now() + 20_000
   let quietSince = performance.now()
-  for (let before = workOf(db); performance.now() - quietSince < 150; await sleep(10)) {
+  for (let before = workOf(db); performance.now() - quietSince < quiet; await sleep(10)) {
     const now = workOf(db)
     if (now !== before) quietSince = performance.now()
     if (performance.now() > deadline) {
@@ -83,7 +84,7 @@ for (const [name, options] of Object.entries(optionSets)) {
     }
     const reopened: Db = new LsmLevel(location, { ...options, valueEncoding: 'json' })
     await reopened.open()
-    await assertComesToRest(reopened)
+    await assertComesToRest(reopened, 500)
     await reopened.close()
   })
 }
@@ -97,6 +98,24 @@ test('tables of a store with other options come to rest, too', async () => {
     await assertComesToRest(db)
     await db.close()
   }
+})
+
+test('merges that were left to do at closing are done after opening, without a write', async () => {
+  const location = temporaryDirectory()
+  const idle: Db = new LsmLevel(location, { autoCompaction: false, valueEncoding: 'json' })
+  for (let round = 0; round < 6; round++) {
+    await idle.put('key', { round })
+    await idle.flush()
+  }
+  assert.is(idle.stats().levels[0]?.tables, 6)
+  await idle.close()
+  const db: Db = new LsmLevel(location, { level0CompactionTrigger: 2, valueEncoding: 'json' })
+  await db.open()
+  assert.is(db.stats().levels[0]?.tables, 6)
+  await assertComesToRest(db, 500)
+  assert.is(db.stats().levels[0]?.tables, 0)
+  assert.equal(await db.get('key'), { round: 5 })
+  await db.close()
 })
 
 test.run()

@@ -62,6 +62,12 @@ interface EmptyPick {
   readonly oldestSnapshot: number | undefined
 }
 
+/**
+ * Milliseconds between opening a store and looking for merges: choosing among hundreds of tables takes 9 ms in a
+ * process that has never done it, and whoever has just opened a store wants to use it.
+ */
+const firstPickDelay = 200
+
 export class Background {
   readonly #host: BackgroundHost
   readonly #abort = new AbortController()
@@ -69,6 +75,8 @@ export class Background {
   readonly #mergeRetry: RetryDelay
   #merging: Promise<void> | undefined
   #moving: Promise<void> | undefined
+  /** Until it fires nothing is picked. */
+  #firstPick: NodeJS.Timeout | undefined
   #running: Merge | undefined
   /** State at the last pick that started nothing. */
   #lastEmptyPick: EmptyPick | undefined
@@ -98,19 +106,31 @@ export class Background {
     return this.#flushes.error ?? this.#mergeError
   }
 
+  /** Goes on, a moment from now, with what was left to merge when the store was closed. */
+  resume(): void {
+    this.#firstPick = setTimeout(() => this.#pickNow(), firstPickDelay).unref()
+  }
+
+  #pickNow(): void {
+    clearTimeout(this.#firstPick)
+    this.#firstPick = undefined
+    this.schedule()
+  }
+
   /** Starts whatever is due. */
   schedule(): void {
     if (this.#isStopped) return
     this.#flushes.schedule()
     if (!this.#host.options.autoCompaction) return
-    const mayMerge = this.#moving === undefined && this.#manualCount === 0 && !this.#mergeRetry.isWaiting
-    if (mayMerge) this.#startPick()
+    const isFree = this.#moving === undefined && this.#manualCount === 0 && !this.#mergeRetry.isWaiting
+    if (isFree && this.#firstPick === undefined) this.#startPick()
   }
 
   /** Writers are waiting now: a job that has failed too often gets a last try at once. */
   onWritersWaiting(): void {
     this.#flushes.onWritersWaiting()
     this.#mergeRetry.expedite()
+    if (this.#firstPick !== undefined) this.#pickNow()
   }
 
   /** Resolves when every memtable has been flushed. @throws the failure of an attempt that began after the call */
@@ -317,6 +337,7 @@ export class Background {
   /** Starts no further jobs and aborts merges. */
   halt(): void {
     this.#isStopped = true
+    clearTimeout(this.#firstPick)
     this.#flushes.halt()
     this.#mergeRetry.cancel()
     this.#abort.abort()

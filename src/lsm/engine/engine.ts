@@ -106,7 +106,7 @@ export class Engine implements Moment {
     this.#buffers = [active]
     this.#queue = this.#makeQueue(active)
     this.#background = this.#makeBackground()
-    this.#background.schedule()
+    if (versions.current.tableCount > 0) this.#background.resume()
   }
 
   /** Memtables, newest first. */
