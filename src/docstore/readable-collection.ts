@@ -24,6 +24,7 @@ import { countDocuments } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'
 import { findDistinct } from './read/distinct.ts'
 import { compileFind, FindRun, resultWithoutCollection } from './read/find.ts'
+import { findById } from './read/find-by-id.ts'
 import type { PathSummary } from './read/path-counts.ts'
 import { summarisePaths } from './read/paths.ts'
 import type { Readable } from './read/sliced-cursor.ts'
@@ -74,6 +75,8 @@ export abstract class ReadableCollection<out T extends object = Document> extend
       const opening = this.#readable()
       const collection = opening instanceof Promise ? await opening : opening
       if (collection === undefined) return deliver(await resultWithoutCollection(find, null))
+      const found = findById(collection, find, oneOf)
+      if (found !== undefined) return deliver(found as WithId<T> | null)
       const run = new FindRun(collection, find, oneOf)
       const pulled = run.next()
       const slice = pulled instanceof Promise ? await pulled : pulled
