@@ -12,6 +12,7 @@ import { AutoRebuild, type AutoRebuildStats, neverRebuilt } from './jobs/auto-re
 import { Expiry, type ExpiryStats, neverSwept } from './jobs/expiry.ts'
 import { RebuildJob, type RebuildOptions, type RebuildResult, type RebuildTarget } from './jobs/rebuild-job.ts'
 import type { AutoRebuildOptions } from './options.ts'
+import { matchOf } from './read/find-by-id.ts'
 import { ReadView } from './read/read-view.ts'
 import type { CollectionStore } from './store/collection-store.ts'
 import { Snapshots } from './store/snapshots.ts'
@@ -113,20 +114,7 @@ export class OpenCollection {
   /** Returns documents by encoded `_id`, as currently committed. */
   documentsOf(keys: readonly Uint8Array[]): (Document | undefined)[] | Promise<(Document | undefined)[]> {
     if (!this.store.canReadSync || keys.length > maxReadsWithoutView) return this.#documentsOfView(keys)
-    // Nothing can change between synchronous reads, so they need no snapshot.
-    const options = this.snapshots.readOptions
-    const ordinals = this.store.ordinalsOf(keys, options) as (number | undefined)[]
-    return ordinals.map((ordinal) => {
-      if (ordinal === undefined || ordinal >= this.committer.ordinalLimit) return undefined
-      return this.store.cache.get(ordinal) ?? this.#decode(ordinal, this.store.record(ordinal, options))
-    })
-  }
-
-  #decode(ordinal: number, record: string | undefined): Document | undefined {
-    if (record === undefined) return undefined
-    const document = decodeRecord(record)
-    this.store.cache.offer(ordinal, document, record.length)
-    return document
+    return keys.map((key) => matchOf(this, key)?.document)
   }
 
   async #documentsOfView(keys: readonly Uint8Array[]): Promise<(Document | undefined)[]> {

@@ -47,12 +47,12 @@ export class DocumentCache {
     return this.#entries.size
   }
 
-  /** Returns a copy of the document; undefined if it is not cached. */
-  get(ordinal: number): Document | undefined {
+  /** Returns a copy of the document, which is the caller's; undefined if it is not cached. */
+  get(ordinal: number): Pick<CachedDocument, 'document' | 'characters'> | undefined {
     const kept = this.lookUp(ordinal)
     if (kept === undefined) return undefined
     copyPlans.check()
-    return copyByPlan(kept.document, kept.plan)
+    return { document: copyByPlan(kept.document, kept.plan), characters: kept.characters }
   }
 
   /** Like get(), but returns the cached document itself: it must only be read, and never exposed to callers. */

@@ -236,7 +236,7 @@ export class Confirmer {
 }
 
 /** A match whose record is read on access. */
-class LaterRead implements Match {
+export class LaterRead implements Match {
   readonly ordinal: number
   readonly document: Document
   readonly characters: number

@@ -3,7 +3,9 @@ import { TimeSlice } from '../../model/time-slice.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Match } from '../read/confirmer.ts'
-import { beginReplacing, matchesOf } from '../read/find.ts'
+import type { Control } from '../read/control.ts'
+import { beginReplacing, type CompiledFind, matchesOf } from '../read/find.ts'
+import { matchById } from '../read/find-by-id.ts'
 import { advance, end } from '../read/steps.ts'
 import type { CommitKind } from '../watch/change.ts'
 import { type Commit, isFull } from './commit.ts'
@@ -42,7 +44,7 @@ export class Batches {
 
 /**
  * Calls `visit` for every match in order, and commits full batches between two of them; the caller commits the last one.
- * The view is captured at the start. `visit` may be asynchronous.
+ * What is found is what was committed at the start. `visit` may be asynchronous.
  */
 export async function forEachMatch(
   collection: OpenCollection,
@@ -52,6 +54,24 @@ export async function forEachMatch(
 ): Promise<void> {
   control.beginSlice()
   control.check()
+  try {
+    const match = matchById(collection, find, false)
+    if (match === undefined) return await forEachFound(collection, batches, find, control, visit)
+    if (match === null) return
+    if (batches.timeSlice.isOver()) await batches.timeSlice.renew()
+    await visit(match)
+  } catch (error) {
+    throw fromStore(error)
+  }
+}
+
+async function forEachFound(
+  collection: OpenCollection,
+  batches: Batches,
+  find: CompiledFind,
+  control: Control,
+  visit: (match: Match) => void | Promise<void>
+): Promise<void> {
   const execution = beginReplacing(collection, find, control)
   const matches = matchesOf(execution, find)
   let remaining = find.limit
@@ -69,8 +89,6 @@ export async function forEachMatch(
         await collection.writer.maintainIfDue()
       }
     }
-  } catch (error) {
-    throw fromStore(error)
   } finally {
     // Before the last batch is committed, which would have to copy live bitmaps that an open view still holds.
     end(matches)
