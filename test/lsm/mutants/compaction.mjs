@@ -85,6 +85,11 @@ export const compaction = [
     'lsm/deleted-in-order'
   ),
   mutant(
+    'what was left to merge when a store was closed waits for the next flush',
+    edit('lsm/engine/engine', '    if (versions.current.tableCount > 0) this.#background.resume()\n', ''),
+    'lsm/compaction-rest'
+  ),
+  mutant(
     'a merge leaves out tables that its widened range overlaps',
     edit('lsm/compaction/level0-policy', '    if (taken.length === known) break\n', '    if (known < 0) break\n'),
     'lsm/picker-cases',

@@ -68,5 +68,29 @@ export const kept = [
     'kept rows may use the last frames of row memory',
     edit('sharded-bloom/segment/kept-rows', 'freeFrames <= spareFrames', 'freeFrames === 0'),
     'sharded-bloom/private-rows-open'
+  ),
+  mutant(
+    'a document found by _id is not tested by the rest of the filter',
+    edit(
+      'docstore/read/find-by-id',
+      'match !== undefined && filter.matches(match.document) ? match : null',
+      'match !== undefined ? match : null'
+    ),
+    'docstore/find-by-id'
+  ),
+  mutant(
+    'a kept document found by _id is handed out itself',
+    edit(
+      'docstore/documents/document-cache',
+      'document: copyByPlan(kept.document, kept.plan), characters',
+      'document: kept.document, characters'
+    ),
+    'docstore/find-by-id',
+    'docstore/document-cache'
+  ),
+  mutant(
+    'a document whose update is being committed is looked for in what the store has by then',
+    edit('docstore/read/find-by-id', 'snapshots.readOptions', 'store.readOptions()'),
+    'docstore/find-by-id'
   )
 ]

@@ -30,5 +30,14 @@ export const slices = [
     'all matches are sorted in one turn',
     edit('docstore/read/sorted', 'return step.value\n    yield* pauseIfDue(execution)', 'return step.value'),
     'docstore/call-turns'
+  ),
+  mutant(
+    'updates by _id that share a commit are made in one turn',
+    edit(
+      'docstore/write/batches',
+      '    if (batches.timeSlice.isOver()) await batches.timeSlice.renew()\n    await visit(match)',
+      '    await visit(match)'
+    ),
+    'docstore/update-turns'
   )
 ]
