@@ -58,10 +58,10 @@ export function findById(
   find: CompiledFind,
   options: FindOptions
 ): Document | null | undefined {
-  if (find.skip > 0) return undefined
+  const match = find.skip > 0 ? undefined : matchById(collection, find)
+  if (match === undefined) return undefined
   new Control(options).check()
-  const match = matchById(collection, find)
-  if (match === undefined || match === null) return match
+  if (match === null) return null
   const { document } = match
   return find.project === undefined ? document : find.project(document)
 }
