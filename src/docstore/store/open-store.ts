@@ -7,7 +7,6 @@
  * 3. A store opened by the caller is not closed here.
  */
 import type { Marker } from '../../lsm/fs/directory.ts'
-import type { ReadOnlyDirectory } from '../../lsm/fs/read-only.ts'
 import { type ErrorName, PetalError } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
 import type { OpenOptions, Store, StoreName } from '../options.ts'
@@ -104,8 +103,11 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   const createIfMissing = options.createIfMissing ?? true
   const errorIfExists = options.errorIfExists ?? false
   const readOnly = options.readOnly ?? false
-  const openMarked = async ({ store }: Marker): Promise<OpenedStore> =>
-    openClaimed(checkStore(store), location, options, await claimDirectory(location))
+  const openMarked = async (marker: Marker): Promise<OpenedStore> => {
+    const store = checkStore(marker.store)
+    if (store === 'lsm' && readOnly) return openToRead(location, options)
+    return openClaimed(store, location, options, await claimDirectory(location))
+  }
   switch (directory.kind) {
     case 'foreign':
       throw new PetalError('NotADatabase', `${location} is not a PetalDB database: it is ${directory.found}`, {
@@ -145,53 +147,52 @@ async function openClaimed(
   options: OpenOptions,
   release: () => void
 ): Promise<OpenedStore> {
-  let directory: ReadOnlyDirectory | undefined
-  const leave = (): void => {
-    directory?.release()
-    release()
-  }
   try {
-    if (name === 'lsm' && options.readOnly === true) directory = await openDirectory(location)
-    const store =
-      directory === undefined
-        ? await createStore(name, location, options)
-        : await createReader(location, directory, options)
+    const store = await createStore(name, location, options)
     try {
       await store.open()
     } catch (error) {
       const { unwritableReason } = await import('../../lsm/fs/directory.ts')
       const { outOfSpaceCode: noRoomCode } = await import('../../lsm/fs/read-only.ts')
-      const reason = directory === undefined ? ((await unwritableReason(location)) ?? noRoomCode(error)) : undefined
+      const reason = (await unwritableReason(location)) ?? noRoomCode(error)
       throw reason === undefined ? error : unwritable(name, location, reason, error)
     }
-    const hasFilters = name === 'lsm' && hasValueFilters(options.lsm)
-    const filters = hasFilters ? (store as unknown as PairFilters) : undefined
-    return {
-      store,
-      name,
-      filters,
-      couldHaveFilters: name === 'lsm',
-      discardsWrites: directory !== undefined,
-      close: () => store.close().finally(leave)
-    }
+    return openedStore(name, store, options, release)
   } catch (error) {
-    leave()
+    release()
     throw error
   }
 }
 
-async function openDirectory(location: string): Promise<ReadOnlyDirectory> {
+/** Opens an LSM store as it is now, beside others that may have it open: whatever opening it writes is kept in memory. */
+async function openToRead(location: string, options: OpenOptions): Promise<OpenedStore> {
   const { openReadOnly } = await import('../../lsm/fs/read-only.ts')
   const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
-  return openReadOnly(nodeFileSystem, location)
+  const { LsmLevel } = await import('../../lsm/lsm-level.ts')
+  const { fileSystem, release } = await openReadOnly(nodeFileSystem, location)
+  try {
+    // Compactions would write to memory.
+    const settings = { ...lsmOptions(options.lsm), fileSystem, autoCompaction: false }
+    const store = new LsmLevel<unknown, unknown>(location, settings) as unknown as Store
+    await store.open()
+    return { ...openedStore('lsm', store, options, release), discardsWrites: true }
+  } catch (error) {
+    release()
+    throw error
+  }
 }
 
-/** Creates an LSM store for reading: whatever opening it writes is kept in memory. */
-async function createReader(location: string, { fileSystem }: ReadOnlyDirectory, { lsm }: OpenOptions): Promise<Store> {
-  const { LsmLevel } = await import('../../lsm/lsm-level.ts')
-  // Compactions would write to memory.
-  const options = { ...lsmOptions(lsm), fileSystem, autoCompaction: false }
-  return new LsmLevel<unknown, unknown>(location, options) as unknown as Store
+/** @param release called once the store is closed */
+function openedStore(name: StoreName, store: Store, options: OpenOptions, release: () => void): OpenedStore {
+  const hasFilters = name === 'lsm' && hasValueFilters(options.lsm)
+  return {
+    store,
+    name,
+    filters: hasFilters ? (store as unknown as PairFilters) : undefined,
+    couldHaveFilters: name === 'lsm',
+    discardsWrites: false,
+    close: () => store.close().finally(release)
+  }
 }
 
 /** For a marker's promise. @throws errors of the system as PetalErrors, others as they are */

@@ -73,17 +73,6 @@ export function acquireLock(given: FileSystem, location: string): Lock {
   }
 }
 
-/**
- * Checks the lock without taking it: for a directory where that is impossible.
- * @throws LEVEL_LOCKED if an instance has it; errors of the file system
- */
-export function assertUnlocked(fileSystem: FileSystem, location: string): void {
-  const directory = fileSystem.realPath(location)
-  const target = join(directory, lockName)
-  const found = readRecord(fileSystem, target)
-  if (found !== undefined) assertNotHeld({ fileSystem, directory, location }, target, found)
-}
-
 /** @throws LEVEL_LOCKED */
 function assertNotHeld(
   { fileSystem, location }: Place,

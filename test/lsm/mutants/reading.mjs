@@ -250,5 +250,42 @@ export const reading = [
     'verify() accepts any entry of a unique index',
     edit('docstore/jobs/verify-declared', 'else if (unique) {', 'else if (!unique) {'),
     'docstore/verify'
+  ),
+  mutant(
+    'logs are frozen in the order of their numbers',
+    edit('lsm/fs/frozen-directory', "namesOf(names, 'log').reverse()", "namesOf(names, 'log')"),
+    'lsm/fs-frozen'
+  ),
+  mutant(
+    'a log that is appended to is read once to be frozen',
+    edit('lsm/fs/frozen-directory', 'if (!first.equals(second)) return', 'if (length < 0) return'),
+    'lsm/fs-frozen'
+  ),
+  mutant(
+    'whether a manifest has changed is not looked at after freezing',
+    edit(
+      'lsm/fs/frozen-directory',
+      'if (!areSame(manifests, readManifests(lower, root))) return undefined\n',
+      'if (manifests.size < 0) return undefined\n'
+    ),
+    'lsm/fs-frozen'
+  ),
+  mutant(
+    'files are listed to be frozen before the manifest is read',
+    edit(
+      'lsm/fs/frozen-directory',
+      'const manifests = readManifests(lower, root)\n    const names = lower.list(root)\n',
+      'const names = lower.list(root)\n    const manifests = readManifests(lower, root)\n'
+    ),
+    'lsm/fs-frozen'
+  ),
+  mutant(
+    'tables of a frozen directory are opened when they are needed',
+    edit(
+      'lsm/fs/frozen-directory',
+      'if (content === undefined) throw',
+      "if (name.endsWith('.sst')) return this.#lower.open(path, mode)\n    if (content === undefined) throw"
+    ),
+    'lsm/fs-frozen'
   )
 ]
