@@ -1,6 +1,6 @@
 /** `petaldb aggregate`: prints the results of a pipeline. */
 import { command } from './command.ts'
-import { existingCollection, openExisting } from './database.ts'
+import { existingCollection, openToRead } from './database.ts'
 import { aggregationText } from './explanation.ts'
 import { Interrupt } from './interrupt.ts'
 import { printCursor } from './print-cursor.ts'
@@ -31,7 +31,7 @@ export const aggregateCommand = command({
   async run([location = '', text = '[]'], options) {
     const pipeline = pipelineOf(text)
     using interrupt = new Interrupt()
-    await using db = await openExisting(location)
+    await using db = await openToRead(location)
     const collection = await existingCollection(db, options.collection)
     const cursor = collection.aggregate(pipeline, {
       ...(options.collation !== undefined && { collation: collationOf(options.collation) }),

@@ -1,7 +1,7 @@
 /** `petaldb backup`: copies a database as it is into a new directory. */
 import type { BackupProgress, BackupResult } from '../index.ts'
 import { command } from './command.ts'
-import { openExisting } from './database.ts'
+import { openToRead } from './database.ts'
 import { formatBytes, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
@@ -25,7 +25,7 @@ export const backupCommand = command({
     const started = performance.now()
     let result: BackupResult
     try {
-      await using db = await openExisting(location)
+      await using db = await openToRead(location)
       let position: BackupProgress = { bytes: 0, totalBytes: undefined }
       using _ = new Progress(() => position)
       result = await db.backup(to, {

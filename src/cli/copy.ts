@@ -1,7 +1,7 @@
 /** `petaldb copy`: copies a database into a new one, in the same storage engine or another. */
 import { type CopyResult, copyDatabase } from '../index.ts'
 import { command } from './command.ts'
-import { openExisting } from './database.ts'
+import { openToRead } from './database.ts'
 import { formatDuration, formatNumberOf } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
@@ -27,7 +27,7 @@ export const copyCommand = command({
     const started = performance.now()
     let result: CopyResult
     try {
-      await using source = await openExisting(from)
+      await using source = await openToRead(from)
       let position: Position = { documents: 0, totalDocuments: 0 }
       using _ = new Progress(() => position)
       result = await copyDatabase(source, to, {

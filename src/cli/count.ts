@@ -1,6 +1,6 @@
 /** `petaldb count`: prints the number of matches. */
 import { command } from './command.ts'
-import { existingCollection, openExisting } from './database.ts'
+import { existingCollection, openToRead } from './database.ts'
 import { printLine } from './line-writer.ts'
 import { collationOf, documentOf } from './values.ts'
 
@@ -20,7 +20,7 @@ export const countCommand = command({
   async run([location = '', filter = '{}'], options) {
     const query = documentOf('the filter', filter)
     const { collation } = options
-    await using db = await openExisting(location)
+    await using db = await openToRead(location)
     const collection = await existingCollection(db, options.collection)
     const count = await collection.countDocuments(
       query,

@@ -2,18 +2,28 @@
 import { type Collection, type CollectionOptions, type Database, type OpenOptions, open } from '../index.ts'
 import { PetalError } from '../model/errors.ts'
 
-/**
- * For commands that need an existing database. If it is not writable, opens it read-only; a command that writes then
- * reports that.
- */
+/** For commands that need an existing database, and may write. If it is not writable, opens it read-only. */
 export async function openExisting(location: string, options: Pick<OpenOptions, 'index'> = {}): Promise<Database> {
   try {
     return await open(location, { ...options, createIfMissing: false })
   } catch (error) {
     if (!(error instanceof PetalError)) throw error
     if (error.details.systemCode !== undefined) return await open(location, { ...options, readOnly: true })
-    if (error.codeName !== 'DatabaseNotFound') throw error
+    if (error.codeName !== 'DatabaseNotFound') throw inUse(location, error)
     throw new PetalError('DatabaseNotFound', `There is no database at ${location}`, { cause: error })
+  }
+}
+
+/** For commands that only read. A database that another process has open is read as it is now, with a note on stderr. */
+export async function openToRead(location: string): Promise<Database> {
+  try {
+    return await openExisting(location)
+  } catch (error) {
+    const holder = error instanceof PetalError ? error.details.holder : undefined
+    if (typeof holder !== 'string') throw error
+    const db = await open(location, { readOnly: true })
+    process.stderr.write(`petaldb: ${location} is in use by ${holder}: this is what it holds now\n`)
+    return db
   }
 }
 
@@ -22,10 +32,18 @@ export async function openToWrite(location: string, options: OpenOptions): Promi
   try {
     return await open(location, options)
   } catch (error) {
-    if (!(error instanceof PetalError) || error.details.systemCode === undefined) throw error
+    if (!(error instanceof PetalError)) throw error
     const { codeName, details } = error
+    if (details.systemCode === undefined) throw inUse(location, error)
     throw new PetalError(codeName, `${location} cannot be written: ${details.systemCode}`, { cause: error, details })
   }
+}
+
+/** The same error, without advice for programmers. */
+function inUse(location: string, error: PetalError): PetalError {
+  const { codeName, details } = error
+  if (typeof details.holder !== 'string') return error
+  return new PetalError(codeName, `${location} is in use by ${details.holder}`, { cause: error, details })
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Collection } from '../index.ts'
 import { stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
 import { command } from './command.ts'
-import { existingCollection, openExisting } from './database.ts'
+import { existingCollection, openToRead } from './database.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { LineWriter } from './line-writer.ts'
@@ -22,7 +22,7 @@ export const exportCommand = command({
   ],
   async run([location = '', path = '-'], options) {
     using interrupt = new Interrupt()
-    await using db = await openExisting(location)
+    await using db = await openToRead(location)
     const collection = await existingCollection(db, options.collection)
     const stringify = options.canonical === true ? stringifyCanonical : stringifyRelaxed
     const started = performance.now()

@@ -1,7 +1,7 @@
 /** `petaldb find`: prints the documents that match a filter, or how they are found. */
 import type { FindOptions, SortSpec } from '../index.ts'
 import { command } from './command.ts'
-import { existingCollection, openExisting } from './database.ts'
+import { existingCollection, openToRead } from './database.ts'
 import { explanationText } from './explanation.ts'
 import { Interrupt } from './interrupt.ts'
 import { printCursor } from './print-cursor.ts'
@@ -41,7 +41,7 @@ export const findCommand = command({
       ...(options.skip !== undefined && { skip: wholeNumber('--skip', options.skip) })
     }
     using interrupt = new Interrupt()
-    await using db = await openExisting(location)
+    await using db = await openToRead(location)
     const collection = await existingCollection(db, options.collection)
     const cursor = collection.find(query, { ...findOptions, signal: interrupt.signal })
     return await printCursor(cursor, options, interrupt, explanationText)

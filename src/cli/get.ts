@@ -3,7 +3,7 @@ import { ObjectId } from 'bson'
 import { PetalError } from '../model/errors.ts'
 import { parseJson, stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
 import { command } from './command.ts'
-import { existingCollection, openExisting } from './database.ts'
+import { existingCollection, openToRead } from './database.ts'
 import { printLine } from './line-writer.ts'
 import { hasColours, prettyJson } from './pretty-json.ts'
 
@@ -21,7 +21,7 @@ export const getCommand = command({
     'digits are also tried as an ObjectId. Put -- before a negative number.'
   ],
   async run([location = '', id = ''], options) {
-    await using db = await openExisting(location)
+    await using db = await openToRead(location)
     const collection = await existingCollection(db, options.collection)
     for (const candidate of possibleIds(id)) {
       const document = await collection.get(candidate)

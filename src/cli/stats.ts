@@ -1,7 +1,7 @@
 /** `petaldb stats`: prints the size of a database and of the parts of its index. */
 import type { CollectionStats, DatabaseStats } from '../index.ts'
 import { command } from './command.ts'
-import { openExisting } from './database.ts'
+import { openToRead } from './database.ts'
 import { formatBytes, formatCount, formatNumberOf, formatPercent, formatTable } from './format.ts'
 import { printLine } from './line-writer.ts'
 
@@ -13,7 +13,7 @@ export const statsCommand = command({
     json: { type: 'boolean', help: 'print JSON' }
   },
   async run([location = ''], options) {
-    await using db = await openExisting(location)
+    await using db = await openToRead(location)
     const stats = await db.stats()
     await printLine(options.json === true ? JSON.stringify(stats) : statsText(stats))
     return 0

@@ -1,7 +1,7 @@
 /** `petaldb verify`: checks whether everything in a database is as it was written. */
 import type { DatabaseVerifyReport, VerifyProgress } from '../index.ts'
 import { command } from './command.ts'
-import { openExisting } from './database.ts'
+import { openToRead } from './database.ts'
 import { formatCount, formatDuration, formatNumberOf } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printOutcome } from './line-writer.ts'
@@ -20,7 +20,7 @@ export const verifyCommand = command({
   async run([location = ''], options) {
     using interrupt = new Interrupt()
     try {
-      await using db = await openExisting(location)
+      await using db = await openToRead(location)
       const started = performance.now()
       let at: VerifyProgress = { collection: undefined, checked: 0, total: 0 }
       let report: DatabaseVerifyReport

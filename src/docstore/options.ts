@@ -104,11 +104,11 @@ export interface OpenOptions {
   /** Fail if the database already exists. Default false. */
   readonly errorIfExists?: boolean
   /**
-   * Reject every write. The LSM store then changes nothing in the directory, and replays into memory the logs of a
-   * database that was not closed. The directory is still locked; if it is not writable or the disk is full, it is opened
-   * without a lock, and must not be written to by another process meanwhile. LevelDB has no read-only mode: with
-   * `store: 'level'` no record changes, but files do, as on every open: it writes its log to a table, starts a new log
-   * and a new manifest, and may compact tables. Default false.
+   * Reject every write. The LSM store then changes nothing in the directory and takes no lock: any number of threads and
+   * processes can read a database as it was when they opened it, while one goes on writing. A reader reads the logs into
+   * memory, has a file descriptor for each table, and keeps the room of tables that the writer removes until it is
+   * closed. LevelDB has no read-only mode: with `store: 'level'` no record changes, but files do, as on every open: it
+   * writes its log to a table, starts a new log and a new manifest, and may compact tables. Default false.
    */
   readonly readOnly?: boolean
   /** Wait for the disk on every commit, so that acknowledged writes survive power loss. Default false. */

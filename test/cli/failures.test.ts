@@ -84,12 +84,35 @@ test('a file system error names the path', () => {
   assert.is(describeError(error), '/srv/db: permission denied (EACCES)')
 })
 
-test('a database that is open elsewhere is refused as in use', () =>
+test('a database that is open elsewhere is read as it is, and commands that write are refused as in use', () =>
   inTemporaryDirectory(async (path) => {
     await using db = await open(path('db'))
-    await db.insertOne({ _id: 1 })
-    assertFailed(await runCli(['count', path('db')]), /db is in use .*\(DBPathInUse\)$/m)
+    await db.insertMany([{ _id: 1 }, { _id: 2, n: 1 }])
+    const note = `petaldb: ${path('db')} is in use by process ${process.pid}: this is what it holds now\n`
+    for (const [args, output] of [
+      [['count'], '2\n'],
+      [['find', '{"n": 1}'], '{"_id":2,"n":1}\n'],
+      [['get', '1'], '{"_id":1}\n'],
+      [['export', '-'], '{"_id":1}\n{"_id":2,"n":1}\n'],
+      [['aggregate', '[{"$count": "all"}]'], '{"all":2}\n']
+    ] as const) {
+      const [command, ...rest] = args
+      const { code, stdout, stderr } = await runCli([command, path('db'), ...rest])
+      assert.equal([code, stdout, withoutNote(stderr, note)], [0, output, ''], command)
+    }
+    const refused = new RegExp(`db is in use by process ${process.pid} \\(DBPathInUse\\)$`, 'm')
+    assertFailed(await runCli(['compact', path('db')]), refused)
+    assertFailed(await runCli(['reindex', path('db')]), refused)
+    assertFailed(await runCli(['import', path('db'), '-'], '{}'), refused)
+    const out = await runCli(['aggregate', path('db'), '[{"$out": "copy"}]'])
+    assert.match(out.stderr, /opened read-only \(IllegalOperation\)/)
+    await db.insertOne({ _id: 3 })
   }))
+
+/** The rest of what was written to stderr, if the note is in it. */
+function withoutNote(stderr: string, note: string): string | undefined {
+  return stderr.startsWith(note) ? stderr.slice(note.length).replace(/^exported .*\n$/, '') : undefined
+}
 
 test('refused filters, missing collections and missing documents fail with status 1', () =>
   inTemporaryDirectory(async (path) => {

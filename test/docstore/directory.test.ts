@@ -190,7 +190,9 @@ test("a database can only be opened once: the second open() fails, with the stor
   assert.is((here.cause as { code?: string }).code, 'LEVEL_LOCKED')
   const script = program('test/docstore/try-to-open.ts')
   const child = await promisify(execFile)(process.execPath, [...loader, script, location])
-  assert.is(child.stdout.trim(), `DBPathInUse LEVEL_LOCKED\n${location} is in use by process ${process.pid}`)
+  const inUse = `${location} is in use by process ${process.pid}`
+  const advice = 'to read it as it is now, open it with { readOnly: true }'
+  assert.is(child.stdout.trim(), `DBPathInUse LEVEL_LOCKED\n${inUse}; ${advice}`)
   await db.insertOne({ _id: 1 })
   await db.close()
   await (await open(location)).close()

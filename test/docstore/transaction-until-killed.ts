@@ -7,8 +7,8 @@ import { openSync, writeSync } from 'node:fs'
 import { open } from '../../src/index.ts'
 import { randomFrom } from '../support/random.ts'
 
-const [location = '', log = '', seed = '1', store = 'lsm'] = process.argv.slice(2)
-const db = await open(location, { store: store as 'lsm' | 'level', index: { segmentBits: 512 } })
+const [location = '', log = '', seed = '1', store = 'lsm', lsm = '{}'] = process.argv.slice(2)
+const db = await open(location, { store: store as 'lsm' | 'level', index: { segmentBits: 512 }, lsm: JSON.parse(lsm) })
 const random = randomFrom(Number(seed))
 const accounts = 50
 const below = (limit: number): number => Math.floor(random() * limit)

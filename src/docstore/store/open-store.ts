@@ -86,7 +86,7 @@ async function openPath(location: string, options: OpenOptions): Promise<OpenedS
   try {
     return await openLocation(location, options)
   } catch (error) {
-    throw error instanceof PetalError ? error : openFailed(location, error)
+    throw error instanceof PetalError ? error : openFailed(location, error, options.readOnly)
   }
 }
 
@@ -242,17 +242,19 @@ function checkStore(name: string): StoreName {
   })
 }
 
-function openFailed(location: string, error: unknown): PetalError {
+function openFailed(location: string, error: unknown, readOnly = false): PetalError {
   // abstract-level wraps the engine's error.
   const cause = (error as { readonly cause?: unknown }).cause ?? error
-  const {
-    code,
-    message,
-    holder = 'another process'
-  } = cause as Readonly<Record<'code' | 'message' | 'holder', unknown>>
+  const { code, message, holder } = cause as Readonly<Record<'code' | 'message' | 'holder', unknown>>
   const details = { location }
   if (code === 'LEVEL_LOCKED') {
-    return new PetalError('DBPathInUse', `${location} is in use by ${String(holder)}`, { cause, details })
+    // Only LsmLevel names the holder, and only LsmLevel can be read beside one.
+    const advice = holder === undefined || readOnly ? '' : '; to read it as it is now, open it with { readOnly: true }'
+    const inUse = `${location} is in use by ${String(holder ?? 'another process')}`
+    return new PetalError('DBPathInUse', `${inUse}${advice}`, {
+      cause,
+      details: { location, ...(typeof holder === 'string' && { holder }) }
+    })
   }
   if (cause instanceof TypeError) return new PetalError('InvalidOptions', String(message), { cause, details })
   return new PetalError(
