@@ -2,6 +2,7 @@
 import { TimeSlice, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
+import { OrdinalSet } from '../sharded-bloom/ordinal-set.ts'
 import type { RemoteBuilder } from '../sharded-bloom/rebuild/remote-builder.ts'
 import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
 import { decodeRecord } from './documents/record.ts'
@@ -97,15 +98,16 @@ export class OpenCollection {
   /**
    * Captures the current committed state. The caller closes the view.
    * @param fillsCache false if the documents that are read are about to be replaced or deleted
+   * @param hidden ordinals of documents that the view does not show
    */
-  capture(fillsCache = true): ReadView {
+  capture(fillsCache = true, hidden = OrdinalSet.empty): ReadView {
     const view = new ReadView(
       this.store,
       this.snapshots.acquire(),
-      this.index.capture(this.committer.limit),
+      this.index.capture(this.committer.limit, hidden),
       this.committer.state.documentBytes,
       this.#forgetView,
-      fillsCache
+      { fillsCache, hidden }
     )
     this.#views.add(view)
     return view
@@ -124,12 +126,12 @@ export class OpenCollection {
       const timeSlice = new TimeSlice()
       for (let from = 0; from < keys.length; from += keysPerRead) {
         const ordinals = await view.ordinalsOf(keys.slice(from, from + keysPerRead))
-        const visible = ordinals.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
+        const visible = ordinals.filter((ordinal) => ordinal !== undefined && view.shows(ordinal)) as number[]
         const records = await view.records(visible)
         let next = 0
         for (const ordinal of ordinals) {
           if (timeSlice.isOver()) await timeSlice.renew()
-          const record = ordinal !== undefined && ordinal < view.limit ? records[next++] : undefined
+          const record = ordinal !== undefined && view.shows(ordinal) ? records[next++] : undefined
           documents.push(record === undefined ? undefined : decodeRecord(record))
         }
       }

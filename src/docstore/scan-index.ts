@@ -14,7 +14,9 @@ import type {
   OrdinalRange,
   SegmentCandidates
 } from '../sharded-bloom/document-index.ts'
+import { OrdinalSet } from '../sharded-bloom/ordinal-set.ts'
 import { checkingFlattener, type FlatDocument, type Flattener } from '../sharded-bloom/pairs/flatten.ts'
+import { liveWithout } from '../sharded-bloom/segment/live.ts'
 
 /** Size of an index that stores nothing. */
 export const noIndexBytes: IndexStats['bytes'] = {
@@ -100,13 +102,13 @@ class ScanIndex implements DocumentIndex {
     this.#segments.length = 0
   }
 
-  capture(limit: number): IndexView {
+  capture(limit: number, hidden = OrdinalSet.empty): IndexView {
     const count = Math.ceil(limit / segmentDocuments)
     const segments = this.#segments.slice(0, count)
     for (const segment of segments) segment.isShared = true
     return new ScanView(
       limit,
-      segments.map(({ words }) => words)
+      segments.map(({ words }, number) => withoutHidden(words, number * segmentDocuments, hidden))
     )
   }
 
@@ -151,6 +153,12 @@ function unshare(segment: LiveSegment): void {
   if (!segment.isShared) return
   segment.words = segment.words.slice()
   segment.isShared = false
+}
+
+/** @param first ordinal of the first bit */
+function withoutHidden(words: Uint32Array, first: number, hidden: OrdinalSet): Uint32Array {
+  const dead = hidden.within(first, first + segmentDocuments).map((ordinal) => ordinal - first)
+  return dead.length === 0 ? words : liveWithout(words, segmentDocuments, dead)
 }
 
 class ScanView implements IndexView {

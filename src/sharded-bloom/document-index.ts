@@ -7,7 +7,7 @@
  * Invariants:
  * 1. matches(f) ⊆ upper(f) and lower(f) ⊆ matches(f), for every ordinal that the view holds live.
  * 2. One writer: `add`, `remove`, `maintain` and `close` are never called concurrently with each other.
- * 3. A view sees exactly the ordinals below its limit that were live when it was captured.
+ * 3. A view sees exactly the ordinals below its limit that were live when it was captured, and that it does not hide.
  */
 
 import type { HashName } from '../bloom/hash.ts'
@@ -16,6 +16,7 @@ import type { Document } from '../model/types.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk/bulk-plan.ts'
 import type { AcceptedForm, JsonForm } from './byte-scan/json-form.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
+import type { OrdinalSet } from './ordinal-set.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
 import type { ColumnOrder } from './ranges/column-order.ts'
 import type { RemoteBuilder } from './rebuild/remote-builder.ts'
@@ -147,8 +148,12 @@ export interface DocumentIndex {
   /** Persists everything below `limit`, so that the next open re-indexes nothing; frees all memory. */
   close(limit: number): Promise<void>
 
-  /** Synchronous. @param limit ordinals below it are visible */
-  capture(limit: number): IndexView
+  /**
+   * Synchronous.
+   * @param limit ordinals below it are visible
+   * @param hidden the view shows none of these, as if they were dead
+   */
+  capture(limit: number, hidden?: OrdinalSet): IndexView
 
   /** Live documents below `limit`. */
   liveCount(limit: number): number

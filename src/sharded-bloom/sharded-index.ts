@@ -25,6 +25,7 @@ import type {
 } from './document-index.ts'
 import { IndexParts } from './index-parts.ts'
 import { hasSegments, loadSegments, markedDead } from './loading.ts'
+import { OrdinalSet } from './ordinal-set.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
 import { DeadSegments } from './rebuild/dead-segments.ts'
 import type { RebuildRange } from './rebuild/rebuild.ts'
@@ -193,9 +194,9 @@ export class ShardedIndex implements DocumentIndex {
     }
   }
 
-  capture(limit: number): ShardedView {
+  capture(limit: number, hidden = OrdinalSet.empty): ShardedView {
     const { pairHash } = this.#openParts
-    return new ShardedView({ memory: this.#memory, cache: this.#cache, pairHash }, this.#handles, limit)
+    return new ShardedView({ memory: this.#memory, cache: this.#cache, pairHash }, this.#handles, limit, hidden)
   }
 
   liveCount(limit: number): number {

@@ -6,10 +6,12 @@ import type { IndexView, SegmentCandidates } from './document-index.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { type Evaluation, noDocuments } from './evaluation.ts'
 import { loadGroups, loadOthers, loadPairs, locateAll, rarePairs } from './leaf-loading.ts'
+import { OrdinalSet } from './ordinal-set.ts'
 import type { PairHash } from './pairs/pair-hash.ts'
 import { typePair, valuePair } from './pairs/pair-tags.ts'
 import type { ColumnOrder } from './ranges/column-order.ts'
 import { areSparse } from './segment/and-groups.ts'
+import { CapturedSegment } from './segment/captured-segment.ts'
 import { groupsOf } from './segment/groups.ts'
 import type { PositionMap } from './segment/position-map.ts'
 import type { RowCache } from './segment/row-cache.ts'
@@ -26,15 +28,6 @@ export interface ViewContext {
 /** One attempt suffices when nothing else is evaluated; a few are needed when some rows decide which others to read. */
 const maxAttempts = 16
 
-interface CapturedSegment {
-  readonly handle: SegmentHandle
-  readonly live: Uint32Array | undefined
-  /**
-   * Positions below it are visible. Later positions may have ordinals below the limit: those skipped by the next add().
-   */
-  readonly documents: number
-}
-
 export class ShardedView implements IndexView {
   readonly limit: number
   readonly #context: ViewContext
@@ -50,14 +43,13 @@ export class ShardedView implements IndexView {
   #waiting = 0
   #isOpen = true
 
-  constructor(context: ViewContext, handles: readonly SegmentHandle[], limit: number) {
+  /** @param hidden see DocumentIndex.capture() */
+  constructor(context: ViewContext, handles: readonly SegmentHandle[], limit: number, hidden = OrdinalSet.empty) {
     this.limit = limit
     this.#context = context
     const segments: CapturedSegment[] = []
     for (const handle of handles) {
-      if (handle.firstOrdinal >= limit) continue
-      const documents = handle.positions.positionsBelow(limit, handle.segment.documents)
-      segments.push({ handle, live: handle.acquire(), documents })
+      if (handle.firstOrdinal < limit) segments.push(new CapturedSegment(handle, limit, hidden))
     }
     this.#segments = segments
   }
@@ -148,7 +140,7 @@ export class ShardedView implements IndexView {
 
   #releaseIfUnused(): void {
     if (this.#isOpen || this.#waiting > 0) return
-    for (const { handle, live } of this.#segments) handle.release(live)
+    for (const segment of this.#segments) segment.release()
   }
 
   /** Evaluates from rows in memory, reading none; undefined unless few groups are left and their rows are there. */
@@ -179,7 +171,7 @@ export class ShardedView implements IndexView {
     listed: number,
     attempt = 1
   ): SegmentCandidates | Promise<SegmentCandidates> {
-    const { handle, live, documents } = captured
+    const { handle, documents } = captured
     const { memory, cache } = this.#context
     const preparing = handle.isReady ? undefined : handle.prepare()
     if (preparing !== undefined) return preparing.then(() => this.#attempt(captured, bounds, listed, attempt))
@@ -204,7 +196,7 @@ export class ShardedView implements IndexView {
       if (pending !== undefined)
         return Promise.all(pending).then(() => this.#attempt(captured, bounds, listed, attempt + 1))
     }
-    const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups, listed)
+    const evaluation = evaluateSegment(memory, segment, bounds, captured.live, documents, groups, listed)
     return new Candidates(evaluation, handle, documents)
   }
 

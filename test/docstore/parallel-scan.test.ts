@@ -248,6 +248,27 @@ test('a read ends by its signal, its time limit, or its cursor', async () => {
   await check(rarely)
 })
 
+test('threads help a transaction, and decide about no document that it has changed', async () => {
+  class Stop extends Error {}
+  const running = helped.withTransaction(async (tx) => {
+    await tx.deleteMany({ _id: { $in: [500, 100_500] } })
+    await tx.updateOne({ _id: 90_500 }, { $set: { n: 5 } })
+    await tx.updateOne({ _id: 110_500 }, { $set: { text: 'mine' } })
+    await helps(async () => assert.is(await tx.countDocuments(rarely), 131 - 3))
+    const found = await tx.find(rarely, { projection: { text: 1 } }).toArray()
+    assert.is(found.length, 131 - 3)
+    assert.equal(found.at(-1), { _id: 110_500, text: 'mine' })
+    throw new Stop()
+  })
+  await running.then(
+    () => assert.unreachable('rolled back'),
+    (error: unknown) => {
+      if (!(error instanceof Stop)) throw error
+    }
+  )
+  await check(rarely)
+})
+
 test('a read goes on without a thread that dies', async () => {
   for (const milliseconds of [0, 40, 80, 120]) {
     const reading = check(rarely)

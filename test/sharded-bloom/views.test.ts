@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'
+import { OrdinalSet } from '../../src/sharded-bloom/ordinal-set.ts'
 import { adversarial, documents, filters, testSeed } from '../support/arbitraries.ts'
 import { IndexHarness, type IndexSnapshot } from '../support/index-harness.ts'
 
@@ -70,6 +71,48 @@ test('candidates do not change after they were returned', async () => {
   assert.not.ok(candidates.has(-1))
   assert.not.ok(candidates.has(2 ** 40))
   await harness.close()
+})
+
+test('a view shows no ordinal that it hides, and later views show it again', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 512 })
+  const hidden = fc.sample(fc.nat(1999), { numRuns: 60, seed })
+  const views: IndexSnapshot[] = []
+  const step = async (): Promise<void> => {
+    // One that hides documents that do not exist, and all of a segment.
+    const others = [...Array.from({ length: 512 }, (_, i) => i), harness.limit, 2 ** 40]
+    views.push(harness.snapshot(hidden), harness.snapshot(others), harness.snapshot())
+    for (const view of views) await view.check(asked)
+  }
+  await harness.insert(many.slice(0, 700), 61)
+  await step()
+  await harness.remove(hidden.slice(0, 20))
+  await harness.insert(many.slice(700, 2000))
+  await step()
+  await harness.remove([...Array(300).keys()])
+  await harness.rebuild()
+  await step()
+  const [some, none, all] = views.slice(-3).map((view) => view.view.evaluate(0, { kind: 'all' }, 0))
+  const counts = (await Promise.all([some, none, all])).map((found) => [found!.upperCount, found!.lowerCount])
+  assert.ok(counts[1]![0]! < counts[0]![0]! && counts[0]![0]! < counts[2]![0]!, 'counted without being listed')
+  for (const [upper, lower] of counts) assert.is(upper, lower)
+  await harness.close()
+})
+
+test('an ordinal set has what was added to it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(fc.nat(50))), fc.nat(50), fc.nat(50), (runs, from, to) => {
+      let set = OrdinalSet.empty
+      for (const run of runs) set = set.with(run)
+      const expected = [...new Set(runs.flat())].sort((a, b) => a - b)
+      assert.equal([...set], expected)
+      assert.equal(
+        set.within(from, to),
+        expected.filter((ordinal) => ordinal >= from && ordinal < to)
+      )
+      assert.is(set.has(from), expected.includes(from))
+    }),
+    { seed }
+  )
 })
 
 test('views are sound while maintenance runs and rows arrive asynchronously', async () => {

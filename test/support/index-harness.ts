@@ -14,6 +14,7 @@ import type {
   IndexWrite,
   SegmentCandidates
 } from '../../src/sharded-bloom/document-index.ts'
+import { OrdinalSet } from '../../src/sharded-bloom/ordinal-set.ts'
 import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { createShardedIndex } from '../../src/sharded-bloom/sharded-index.ts'
 import type { ShardedIndexOptions } from '../../src/sharded-bloom/sharded-index-options.ts'
@@ -222,8 +223,11 @@ export class IndexHarness {
     return new IndexHarness(this.options, copy, source, this.limit)
   }
 
-  snapshot(): IndexSnapshot {
-    return new IndexSnapshot(this.index.capture(this.limit), new Map(this.source.documents))
+  /** @param hidden ordinals that the view does not show */
+  snapshot(hidden: readonly number[] = []): IndexSnapshot {
+    const documents = new Map(this.source.documents)
+    for (const ordinal of hidden) documents.delete(ordinal)
+    return new IndexSnapshot(this.index.capture(this.limit, OrdinalSet.empty.with(hidden)), documents)
   }
 
   /** Checks every filter against every document. */

@@ -1,7 +1,7 @@
 /**
  * Reads the ordinals of index entries, range by range, in the order of the index.
  *
- * Invariant: an ordinal is returned once, at its first entry, and only if it is visible to the view.
+ * Invariant: an ordinal is returned once, at its first entry, and only if the view shows its document.
  */
 import type { ReadView } from '../read/read-view.ts'
 import { type Steps, wait } from '../read/steps.ts'
@@ -34,7 +34,7 @@ export function* readOrdinals(
   // A document has a single entry unless a path leads through an array.
   const seen = index.arrays === 0 ? undefined : new Set<number>()
   const take = (ordinal: number, ordinals: number[]): void => {
-    if (ordinal >= view.limit || seen?.has(ordinal)) return
+    if (!view.shows(ordinal) || seen?.has(ordinal)) return
     seen?.add(ordinal)
     ordinals.push(ordinal)
   }

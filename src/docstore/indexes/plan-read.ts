@@ -1,9 +1,9 @@
-/** Chooses which declared indexes a find of an open collection may use. */
+/** Chooses which declared indexes a find may use. */
 import { PetalError } from '../../model/errors.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import type { SortField } from '../../query/sort.ts'
-import type { OpenCollection } from '../open-collection.ts'
 import type { CompiledFind } from '../read/find.ts'
+import type { FindSource } from '../read/find-source.ts'
 import { chooseAccess, forceAccess } from './choose-access.ts'
 import { showSpec } from './errors.ts'
 import type { IndexRead } from './read-by-index.ts'
@@ -12,8 +12,7 @@ import type { IndexRead } from './read-by-index.ts'
  * Must run synchronously with the capture of the view, so that what is known about an index holds for the view.
  * @throws PetalError BadValue for a hint that names no index, or one that may not contain every match
  */
-export function declaredRead(collection: OpenCollection, find: CompiledFind): IndexRead | undefined {
-  const { declared } = collection
+export function declaredRead({ declared, state }: FindSource, find: CompiledFind): IndexRead | undefined {
   const { hint } = find
   if (hint === 'scan' || hint === 'index') return undefined
   // Entries order strings by code point.
@@ -21,7 +20,7 @@ export function declaredRead(collection: OpenCollection, find: CompiledFind): In
   const ids = hint === undefined && isAboutIds(find.filter, order) ? declared.ids : undefined
   if (hint === undefined && ((declared.isEmpty && ids === undefined) || find.plan.kind === 'ids')) return undefined
   const constraints = find.filter.constraints()
-  const base = { store: declared.store, documents: collection.state.documents }
+  const base = { store: declared.store, documents: state.documents }
   if (hint === undefined) {
     const choice = chooseAccess(ids === undefined ? declared.ready : [...declared.ready, ids], constraints, order)
     return choice && { ...base, choice }

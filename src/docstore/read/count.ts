@@ -1,11 +1,11 @@
 /** Counts the matches of a filter. */
 import { countByIndex } from '../indexes/read-by-index.ts'
-import type { OpenCollection } from '../open-collection.ts'
 import type { FindOptions } from '../options.ts'
 import { Control } from './control.ts'
 import { countMatches } from './executor.ts'
 import { usesNone } from './fields-read.ts'
 import { type CompiledFind, compileAndOpen, compileFind, readToEnd, resultWithoutCollection } from './find.ts'
+import type { FindSource } from './find-source.ts'
 import type { Readable } from './sliced-cursor.ts'
 
 /** Counts the matches; those that the index is certain of are not read. */
@@ -20,9 +20,9 @@ export async function countDocuments(readable: Readable, filter: unknown, option
 }
 
 /** @param find without an order or a projection */
-export async function countFound(collection: OpenCollection, find: CompiledFind, control: Control): Promise<number> {
+export async function countFound(source: FindSource, find: CompiledFind, control: Control): Promise<number> {
   const counted = await readToEnd(
-    collection,
+    source,
     find,
     control,
     (execution) =>

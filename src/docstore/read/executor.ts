@@ -82,7 +82,7 @@ function* lookUp(execution: Execution, ids: readonly unknown[]): Generator<Promi
     if (from > 0) yield* pauseIfDue(execution)
     const keys = ids.slice(from, from + idsPerLookup).flatMap((id) => tryEncodeKey(id) ?? [])
     for (const ordinal of yield* wait(view.ordinalsOf(keys))) {
-      if (ordinal !== undefined && ordinal < view.limit) visible.add(ordinal)
+      if (ordinal !== undefined && view.shows(ordinal)) visible.add(ordinal)
     }
   }
   return visible.size < 2 ? [...visible] : [...visible].sort((a, b) => a - b)

@@ -20,6 +20,7 @@ import type { Execution } from './execution.ts'
 import { findMatches } from './executor.ts'
 import { FindExpressions } from './expressions.ts'
 import { FieldsRead, type PathsUsed } from './fields-read.ts'
+import type { FindSource } from './find-source.ts'
 import { parseHint } from './hint.ts'
 import { Meter } from './meter.ts'
 import type { Deciding } from './parallel/portable-read.ts'
@@ -117,36 +118,36 @@ export async function resultWithoutCollection<T>(find: CompiledFind, result: T):
 
 /** Starts the execution of a find over a view captured now. Without `used`, matches are whole documents. */
 export function beginFind(
-  collection: OpenCollection,
+  source: FindSource,
   find: CompiledFind,
   control: Control,
   meter: Meter,
   used?: PathsUsed
 ): Execution {
   // May throw, so call it before capturing the view.
-  const declared = declaredRead(collection, find)
-  return executionOver(collection.capture(), declared, find, control, meter, used)
+  const declared = declaredRead(source, find)
+  return executionOver(source.capture(), declared, find, control, meter, used)
 }
 
 /** Like beginFind(), for matches that are about to be replaced or deleted: what is read of them is not cached. */
-export function beginReplacing(collection: OpenCollection, find: CompiledFind, control: Control): Execution {
-  const declared = declaredRead(collection, find)
-  return executionOver(collection.capture(false), declared, find, control, new Meter(), undefined)
+export function beginReplacing(source: FindSource, find: CompiledFind, control: Control): Execution {
+  const declared = declaredRead(source, find)
+  return executionOver(source.capture(false), declared, find, control, new Meter(), undefined)
 }
 
 /** Runs a read that returns a single result rather than documents, from capturing its view to closing it. */
 export async function readToEnd<T>(
-  collection: OpenCollection,
+  source: FindSource,
   find: CompiledFind,
   control: Control,
   read: (execution: Execution) => Steps<T>,
   used?: PathsUsed
 ): Promise<T | undefined> {
-  const execution = beginFind(collection, find, control, new Meter(), used)
+  const execution = beginFind(source, find, control, new Meter(), used)
   try {
     if (find.prepare !== undefined) await find.prepare()
     const result = await advance(read(execution))
-    collection.autoRebuild?.noteRead(find, execution.meter)
+    source.autoRebuild?.noteRead(find, execution.meter)
     return result
   } catch (error) {
     throw fromStore(error)

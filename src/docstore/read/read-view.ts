@@ -1,5 +1,6 @@
 /** What one read sees: the store, the index and the ordinal limit of one instant, captured without an `await`. */
 import type { IndexView } from '../../sharded-bloom/document-index.ts'
+import type { OrdinalSet } from '../../sharded-bloom/ordinal-set.ts'
 import type { DocumentCache } from '../documents/document-cache.ts'
 import { collectionGone } from '../errors.ts'
 import type { CollectionStore, SharedDocuments } from '../store/collection-store.ts'
@@ -8,6 +9,14 @@ import type { TextReadOptions } from '../store/store-access.ts'
 import type { DocumentRange, DocumentReader } from './document-reader.ts'
 import type { DocumentScan } from './document-scan.ts'
 import { PrunedView } from './pruned-view.ts'
+
+/** What a view is captured for. */
+interface ViewUse {
+  /** False if the documents that are read are about to be replaced or deleted. */
+  readonly fillsCache: boolean
+  /** Ordinals of documents that are not to be seen. */
+  readonly hidden: OrdinalSet
+}
 
 /** A reader of the store that has to be closed. */
 interface Reader {
@@ -23,14 +32,14 @@ export class ReadView {
   readonly #options: TextReadOptions
   readonly #documentBytes: number
   readonly #onClose: (view: ReadView) => void
-  readonly #fillsCache: boolean
+  readonly #use: ViewUse
   /** Open readers. Whoever abandons a range in the middle only closes the view. */
   #readers: Set<Reader> | undefined
   #isOpen = true
 
   /**
+   * @param index shows none of the hidden documents
    * @param documentBytes approximate size of all documents
-   * @param fillsCache false if the documents that are read are about to be replaced or deleted
    */
   constructor(
     store: CollectionStore,
@@ -38,7 +47,7 @@ export class ReadView {
     index: IndexView,
     documentBytes: number,
     onClose: (view: ReadView) => void,
-    fillsCache: boolean
+    use: ViewUse
   ) {
     this.limit = index.limit
     this.index = store.pruned(index, snapshot.options.snapshot)
@@ -47,7 +56,12 @@ export class ReadView {
     this.#options = snapshot.options
     this.#documentBytes = documentBytes
     this.#onClose = onClose
-    this.#fillsCache = fillsCache
+    this.#use = use
+  }
+
+  /** Whether the view has a document at this ordinal, if there is one: for ordinals that do not come from its index. */
+  shows(ordinal: number): boolean {
+    return ordinal < this.limit && !this.#use.hidden.has(ordinal)
   }
 
   /** Tables with documents of the collection, and how many the last evaluation ruled out. */
@@ -76,7 +90,7 @@ export class ReadView {
 
   /** Where to offer documents that were decoded; undefined if they are about to be replaced or deleted. */
   get cacheToFill(): DocumentCache | undefined {
-    return this.#fillsCache ? this.#store.cache : undefined
+    return this.#use.fillsCache ? this.#store.cache : undefined
   }
 
   /** REQUIRES: canReadSync. */

@@ -24,9 +24,9 @@ import type { CommitKind } from '../watch/change.ts'
 import { type Entry, prepareEntry } from '../write/insert-entry.ts'
 import type { Removed, Updated } from '../write/mutate.ts'
 import type { DeleteRequest, UpdateRequest } from '../write/mutation-request.ts'
-import { type CommittedFind, committedMatches, countCommitted } from './committed-matches.ts'
+import { committedMatches } from './committed-matches.ts'
 import { assertDocuments, maxChangedDocuments, type Room } from './room.ts'
-import { amongUnchanged } from './unchanged.ts'
+import { UnchangedDocuments } from './unchanged.ts'
 
 /** What becomes of one document. */
 export interface StagedChange {
@@ -61,13 +61,13 @@ export class StagedChanges {
   readonly #encoder: RecordEncoder
   /** By encoded `_id`, in the order of the last changes. */
   readonly #changes = new Map<string, StagedChange>()
-  /** Of committed documents that were changed. */
-  readonly #ordinals = new Set<number>()
-  readonly #isChanged = (key: Uint8Array): boolean => this.#changes.has(toText(key))
+  /** What is committed of documents that were not changed. */
+  readonly #unchanged: UnchangedDocuments
 
   /** REQUIRES: the collection is held. */
   constructor(collection: OpenCollection, room: Room) {
     this.collection = collection
+    this.#unchanged = new UnchangedDocuments(collection)
     this.#room = room
     this.#encoder = new RecordEncoder(collection.index)
   }
@@ -159,12 +159,10 @@ export class StagedChanges {
     return documents
   }
 
-  /** Counts what a find returns, from the index as long as nothing has been changed. */
+  /** Counts what a find returns; of what is committed, the index counts what it is certain of. */
   async count(find: CompiledFind, control: Control): Promise<number> {
-    if (this.#changes.size === 0) return countFound(this.collection, find, control)
-    if (find.prepare !== undefined) await find.prepare()
     const end = find.skip + find.limit
-    const committed = await countCommitted(this.#committed(find, control, end))
+    const committed = await countFound(this.#unchanged, { ...find, skip: 0, limit: end }, control)
     const changed = committed < end ? (await this.#changedMatches(find, control)).length : 0
     return Math.max(0, Math.min(committed + changed, end) - find.skip)
   }
@@ -182,7 +180,7 @@ export class StagedChanges {
     const end = find.skip + find.limit
     // Of too many to be changed, one is enough to know.
     const most = use === 'read' ? end : Math.min(end, maxChangedDocuments + 1)
-    const committed = await committedMatches(this.#committed(find, control, most), use)
+    const committed = await committedMatches(this.#unchanged, { ...find, skip: 0, limit: most }, control, use)
     const isEnough = committed.length >= end && this.#comeLast(find)
     const changed = isEnough ? [] : await this.#changedMatches(find, control)
     const found: Found[] = []
@@ -193,13 +191,6 @@ export class StagedChanges {
     }
     if (use === 'replace') assertDocuments(found.length)
     return found.slice(find.skip)
-  }
-
-  /** @param most how many matches are enough */
-  #committed(find: CompiledFind, control: Control, most: number): CommittedFind {
-    const filter = this.#ordinals.size === 0 ? find.filter : amongUnchanged(find.filter, this.#isChanged)
-    const wanted: CompiledFind = { ...find, filter, skip: 0, limit: most }
-    return { collection: this.collection, find: wanted, control, changed: this.#ordinals }
   }
 
   /** Whether changed documents come after all others: a filter may fail for one that is not asked for. */
@@ -272,11 +263,11 @@ export class StagedChanges {
       characters += charactersOf(change) - (before === undefined ? 0 : charactersOf(before))
     }
     this.#room.take(documents, characters)
+    this.#unchanged.leaveOut(changes.flatMap(({ original }) => original?.ordinal ?? []))
     for (const change of changes) {
       const text = toText(change.key)
       this.#changes.delete(text)
       this.#changes.set(text, change)
-      if (change.original !== undefined) this.#ordinals.add(change.original.ordinal)
     }
   }
 }

@@ -60,7 +60,7 @@ export class TransactionCollection<out T extends object = Document> extends Chan
     return found as WithId<T> | undefined
   }
 
-  /** Counts the matches, from the index until the transaction changes something in the collection. */
+  /** Counts the matches; those that the index is certain of are not read. */
   countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
     return this.#read(
       ending(this.#session, () => findRequest('countDocuments', knownCountOptions, filter, options, {})),

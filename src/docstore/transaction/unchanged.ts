@@ -1,29 +1,36 @@
-/** Committed documents as a transaction sees them: without those that it has changed. */
-import { encodeKey } from '../../model/key.ts'
-import type { Document } from '../../model/types.ts'
-import type { CompiledFilter } from '../../query/filter.ts'
+/** The committed documents of a collection as a transaction sees them: without those that it has changed. */
+import { OrdinalSet } from '../../sharded-bloom/ordinal-set.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { FindSource } from '../read/find-source.ts'
+import type { ReadView } from '../read/read-view.ts'
 
-/**
- * Returns a filter that no changed document matches, and that is not evaluated for one: an expression may fail for a
- * document that the transaction does not see. Documents that the index proves to match are not tested at all.
- * @param isChanged by encoded `_id`
- */
-export function amongUnchanged(filter: CompiledFilter, isChanged: (id: Uint8Array) => boolean): CompiledFilter {
-  return {
-    matches: (document: Document) => !isChanged(encodeKey(document._id)) && filter.matches(document),
-    prefilter: filter.prefilter,
-    byteTest: filter.byteTest,
-    hasCallback: filter.hasCallback,
-    bounds: filter.bounds,
-    ids: filter.ids,
-    paths: () => {
-      const paths = filter.paths()
-      return paths && new Set(paths).add('_id')
-    },
-    namesId: filter.namesId,
-    constraints: filter.constraints,
-    unbounded: filter.unbounded,
-    // Other threads do not know what was changed.
-    source: undefined
+export class UnchangedDocuments implements FindSource {
+  readonly #collection: OpenCollection
+  #changed = OrdinalSet.empty
+
+  constructor(collection: OpenCollection) {
+    this.#collection = collection
+  }
+
+  /** Hides committed documents from views that are captured from now on. */
+  leaveOut(ordinals: Iterable<number>): void {
+    this.#changed = this.#changed.with(ordinals)
+  }
+
+  /** No read finds a changed document, not even to test it: an expression may fail for one that is not seen any more. */
+  capture(fillsCache?: boolean): ReadView {
+    return this.#collection.capture(fillsCache, this.#changed)
+  }
+
+  get declared(): FindSource['declared'] {
+    return this.#collection.declared
+  }
+
+  get state(): FindSource['state'] {
+    return this.#collection.state
+  }
+
+  get autoRebuild(): FindSource['autoRebuild'] {
+    return this.#collection.autoRebuild
   }
 }

@@ -9,6 +9,7 @@
 import type { Document } from '../../model/types.ts'
 import type { AcceptedForm, JsonForm } from '../byte-scan/json-form.ts'
 import type { DocumentIndex, DocumentSource, IndexStats, IndexView } from '../document-index.ts'
+import { OrdinalSet } from '../ordinal-set.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import { ShardedIndex } from '../sharded-index.ts'
 import type { ShardedIndexOptions } from '../sharded-index-options.ts'
@@ -124,9 +125,11 @@ export class RecentVersions {
     return this.#index.maintain(this.#visible)
   }
 
-  capture(): RecentView {
+  /** @param hidden ordinals of documents that the view does not show */
+  capture(hidden: OrdinalSet): RecentView {
     this.#views++
-    const index = this.#index.capture(this.#visible)
+    const slots = OrdinalSet.empty.with([...hidden].flatMap((ordinal) => this.#slots.get(ordinal) ?? []))
+    const index = this.#index.capture(this.#visible, slots)
     const ordinals = this.#ordinals
     return {
       index,

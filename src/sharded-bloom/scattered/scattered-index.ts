@@ -28,6 +28,7 @@ import type {
   OrdinalRange,
   Placement
 } from '../document-index.ts'
+import { OrdinalSet } from '../ordinal-set.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import { CheckedStore } from '../records/checked-store.ts'
 import { decodeHeader } from '../records/index-header.ts'
@@ -168,11 +169,11 @@ export class ScatteredIndex implements DocumentIndex {
     }
   }
 
-  capture(): IndexView {
+  capture(_limit: number, hidden = OrdinalSet.empty): IndexView {
     const { size } = this.#options
     return new ScatteredView(
-      this.#built.capture(size),
-      this.#recent.map((recent) => recent.capture()),
+      this.#built.capture(size, hidden),
+      this.#recent.map((recent) => recent.capture(hidden)),
       size
     )
   }

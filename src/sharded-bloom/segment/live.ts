@@ -61,3 +61,15 @@ export class LiveBitmap {
     return dead
   }
 }
+
+/**
+ * Returns a copy of live words in which these positions are dead, too.
+ * @param words undefined when everything is live
+ * @param documents number of positions
+ * @param dead may contain −1, for an ordinal without a position
+ */
+export function liveWithout(words: Uint32Array | undefined, documents: number, dead: readonly number[]): Uint32Array {
+  const copy = words?.slice() ?? new Uint32Array(Math.ceil(documents / 32)).fill(0xffff_ffff)
+  for (const position of dead) if (position >= 0) copy[position >>> 5]! &= ~(1 << (position & 31))
+  return copy
+}

@@ -42,7 +42,7 @@ export const kept = [
   ),
   mutant(
     'documents that are about to be replaced are cached',
-    edit('docstore/read/find', 'collection.capture(false)', 'collection.capture()'),
+    edit('docstore/read/find', 'source.capture(false)', 'source.capture()'),
     'docstore/document-cache'
   ),
   mutant(

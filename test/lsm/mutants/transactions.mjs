@@ -3,35 +3,52 @@ import { edit, mutant } from './mutant.mjs'
 
 const session = 'docstore/transaction/session'
 const staged = 'docstore/transaction/staged-changes'
-const committed = 'docstore/transaction/committed-matches'
 const committing = 'docstore/transaction/commit-changes'
 const model = 'docstore/transaction-model'
 const cases = 'docstore/transaction'
+const answers = 'docstore/transaction-answers'
 
 export const transactions = [
   mutant(
     'a transaction finds the committed version of what it has changed, too',
-    edit(committed, 'if (changed.has(match.ordinal)) others++\n        else if (left > 0)', 'if (left > 0)'),
+    edit('docstore/transaction/unchanged', 'capture(fillsCache, this.#changed)', 'capture(fillsCache)'),
+    cases,
     model
   ),
   mutant(
-    'a transaction reads fewer committed documents the more it has changed',
-    edit(committed, 'visitWithRoom(wanted.changed.size, wanted', 'visitWithRoom(0, wanted'),
+    'a view of the index shows what it is to hide',
+    edit('sharded-bloom/segment/captured-segment', 'hidden.size === 0 ? undefined', 'hidden.size >= 0 ? undefined'),
+    'sharded-bloom/views',
     cases
   ),
   mutant(
+    'recent versions of hidden documents are shown',
+    edit('sharded-bloom/scattered/recent-versions', 'capture(this.#visible, slots)', 'capture(this.#visible)'),
+    answers
+  ),
+  mutant(
+    'without an index, hidden documents are shown',
+    edit('docstore/scan-index', 'dead.length === 0 ? words', 'dead.length >= 0 ? words'),
+    answers
+  ),
+  mutant(
+    'an _id leads to a hidden document',
+    edit('docstore/read/executor', 'view.shows(ordinal)', 'ordinal < view.limit'),
+    answers
+  ),
+  mutant(
+    'entries of a declared index lead to hidden documents',
+    edit('docstore/indexes/entry-reader', '!view.shows(ordinal)', 'ordinal >= view.limit'),
+    answers
+  ),
+  mutant(
     'a transaction that has changed something reads documents beyond the limit',
-    edit(committed, 'visitWithRoom(0, wanted', 'visitWithRoom(wanted.changed.size, wanted'),
+    edit(staged, 'skip: 0, limit: most }', 'skip: 0, limit: most + 1000 }'),
     cases
   ),
   mutant(
     'a transaction looks at what it has changed where documents before that are enough',
     edit(staged, 'isEnough ? []', 'isEnough && find.limit === 0 ? []'),
-    cases
-  ),
-  mutant(
-    'filters are evaluated for documents as they were before the transaction changed them',
-    edit(staged, 'this.#ordinals.size === 0 ? find.filter', 'this.#ordinals.size >= 0 ? find.filter'),
     cases
   ),
   mutant(
