@@ -269,6 +269,24 @@ test('threads help a transaction, and decide about no document that it has chang
   await check(rarely)
 })
 
+test('threads end what they do with the time of a transaction, also within an expression', async () => {
+  const numbers = { $range: [0, 100_000] }
+  const endless = { $size: { $map: { input: numbers, in: { $size: { $map: { input: numbers, in: 1 } } } } } }
+  // Rare enough that this thread does not always come to one first.
+  const isEndless = { $and: [{ $gt: ['$_id', 10_000] }, { $eq: [{ $mod: ['$_id', 4000] }, 0] }] }
+  const filter = { $expr: { $cond: [isEndless, { $eq: [endless, 0] }, rarely.$expr] } }
+  for (let attempt = 0; attempt < 2; attempt++) {
+    await helps(async () => {
+      const threads = [...scanning]
+      const running = helped.withTransaction((tx) => tx.countDocuments(filter), { maxTimeMS: 1000 })
+      await rejects(running, 'MaxTimeMSExpired')
+      // One that went on would be ended a second later.
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      assert.ok(threads.every((worker) => scanning.has(worker)))
+    })
+  }
+})
+
 test('a read goes on without a thread that dies', async () => {
   for (const milliseconds of [0, 40, 80, 120]) {
     const reading = check(rarely)

@@ -114,6 +114,28 @@ for (const [name, call] of Object.entries(calls)) {
   })
 }
 
+/** Those that a transaction does not have. */
+const onlyAlone = /explained|distinct|\$/
+
+for (const [name, call] of Object.entries(calls).filter(([name]) => !onlyAlone.test(name))) {
+  test(`${name}: the call ends within its expression when the time of its transaction is over`, async () => {
+    await using db = await opened()
+    for (const hasChanged of [false, true]) {
+      const running = db.withTransaction(
+        async (tx) => {
+          if (hasChanged) await tx.updateOne({ _id: 1 }, { $set: { changed: 'in vain' } })
+          // It has the calls that are made here.
+          await call(tx as unknown as Database, endless['$map in $map'], {})
+        },
+        { maxTimeMS: 50 }
+      )
+      await rejects(running, 'MaxTimeMSExpired')
+    }
+    assert.is((await db.get(1))?.changed, undefined)
+    await db.updateOne({ _id: 1 }, { $set: { changed: 'free' } })
+  })
+}
+
 test('a thread looks at the limits of the read that it helps, for each of its tasks', async () => {
   const $expr = { $gt: [forEach('$$this'), 0] }
   const found = { kind: 'find', filter: portable({ $expr })!, first: undefined } as const

@@ -10,6 +10,14 @@ import type { ReadOptions } from '../options.ts'
 /** Maximum number of documents between two checks of the clock, when each takes little time. */
 const maxDocumentsPerCheck = 16
 
+/** What an operation is part of. */
+export interface Whole {
+  /** Time until assertRunning() throws MaxTimeMSExpired; undefined if there is no limit. */
+  readonly remainingMilliseconds: number | undefined
+  /** @throws PetalError why it has ended */
+  assertRunning(): void
+}
+
 export class Control {
   readonly signal: AbortSignal | undefined
   readonly #maxTimeMS: number
@@ -18,7 +26,7 @@ export class Control {
   #checkedAt: number
   #documentsPerCheck = 1
   #documentsUntilCheck = 1
-  #assertRunning: (() => void) | undefined
+  #whole: Whole | undefined
 
   /** The time limit counts from now. */
   constructor(options: Pick<ReadOptions, 'signal' | 'maxTimeMS'> = {}) {
@@ -30,9 +38,9 @@ export class Control {
     throwIfAborted(this.signal)
   }
 
-  /** Also ends the operation when this throws. */
-  endWith(assertRunning: () => void): void {
-    this.#assertRunning = assertRunning
+  /** Also ends the operation when what it is part of has ended. */
+  endWith(whole: Whole): void {
+    this.#whole = whole
   }
 
   get elapsedMilliseconds(): number {
@@ -41,7 +49,10 @@ export class Control {
 
   /** Time until check() throws MaxTimeMSExpired; undefined if there is no limit. */
   get remainingMilliseconds(): number | undefined {
-    return this.#maxTimeMS > 0 ? this.#maxTimeMS - this.elapsedMilliseconds : undefined
+    const own = this.#maxTimeMS > 0 ? this.#maxTimeMS - this.elapsedMilliseconds : undefined
+    const ofWhole = this.#whole?.remainingMilliseconds
+    if (own === undefined || ofWhole === undefined) return own ?? ofWhole
+    return Math.min(own, ofWhole)
   }
 
   /** True when it is time to yield to the event loop. Reads the clock. */
@@ -84,10 +95,10 @@ export class Control {
     this.#checkedAt = this.#sliceStarted
   }
 
-  /** @throws AbortedError, PetalError MaxTimeMSExpired; as given to endWith() */
+  /** @throws AbortedError, PetalError MaxTimeMSExpired; why the whole has ended */
   check(): void {
     throwIfAborted(this.signal)
-    this.#assertRunning?.()
+    this.#whole?.assertRunning()
     if (this.#maxTimeMS > 0 && this.elapsedMilliseconds > this.#maxTimeMS) {
       throw new PetalError('MaxTimeMSExpired', `The operation exceeded its time limit of ${this.#maxTimeMS} ms`, {
         details: { maxTimeMS: this.#maxTimeMS }

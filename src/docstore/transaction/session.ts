@@ -14,6 +14,7 @@ import type { Collections } from '../collections.ts'
 import { deferred } from '../deferred.ts'
 import { notOpen } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import type { Whole } from '../read/control.ts'
 import { maxDelay } from '../write/until-aborted.ts'
 import { commitChanges } from './commit-changes.ts'
 import { Room } from './room.ts'
@@ -27,7 +28,14 @@ export interface Limits {
 
 type Refusal = () => PetalError
 
-export class Session {
+/** The end of the transaction's time. */
+interface Deadline {
+  /** As performance.now() tells it. */
+  readonly at: number
+  readonly refusal: Refusal
+}
+
+export class Session implements Whole {
   readonly #collections: Collections
   readonly #room = new Room()
   readonly #staged = new Map<string, StagedChanges>()
@@ -35,6 +43,8 @@ export class Session {
   #calls: Promise<unknown> = Promise.resolve()
   /** Returns why a call is refused: an error of its own for each. undefined while the transaction runs. */
   #refusal: Refusal | undefined
+  /** undefined when there is none, or the transaction does not obey it any more. */
+  #deadline: Deadline | undefined
   /** Resolves when the collections are no longer held. */
   readonly #released = deferred()
   readonly #interruption = deferred<never>()
@@ -58,8 +68,13 @@ export class Session {
       stops.push(callOnAbort(signal, () => this.#interrupt(() => new AbortedError(signal.reason))))
     }
     if (maxTimeMS > 0) {
-      const timer = setTimeout(() => this.#interrupt(() => expired(maxTimeMS)), Math.min(maxTimeMS, maxDelay))
-      stops.push(() => clearTimeout(timer))
+      const refusal = (): PetalError => expired(maxTimeMS)
+      const timer = setTimeout(() => this.#interrupt(refusal), Math.min(maxTimeMS, maxDelay))
+      this.#deadline = { at: performance.now() + maxTimeMS, refusal }
+      stops.push(() => {
+        clearTimeout(timer)
+        this.#deadline = undefined
+      })
     }
     return () => {
       for (const stop of stops) stop()
@@ -110,8 +125,17 @@ export class Session {
     this.#interruption.reject(refusal())
   }
 
-  /** @throws PetalError NoSuchTransaction, or why the transaction was interrupted */
+  get remainingMilliseconds(): number | undefined {
+    return this.#deadline && this.#deadline.at - performance.now()
+  }
+
+  /**
+   * Looks at the clock itself, because no timer goes off while an expression is evaluated.
+   * @throws PetalError NoSuchTransaction, or why the transaction was interrupted
+   */
   assertRunning(): void {
+    const deadline = this.#deadline
+    if (deadline !== undefined && performance.now() > deadline.at) this.#interrupt(deadline.refusal)
     if (this.#refusal !== undefined) throw this.#refusal()
   }
 

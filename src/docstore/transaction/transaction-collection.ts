@@ -141,7 +141,7 @@ function write<Request, R>(
 function ending<Request extends { readonly control: Control }>(session: Session, check: () => Request): () => Request {
   return () => {
     const request = check()
-    request.control.endWith(() => session.assertRunning())
+    request.control.endWith(session)
     return request
   }
 }

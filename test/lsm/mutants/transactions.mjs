@@ -115,12 +115,18 @@ export const transactions = [
   ),
   mutant(
     'calls go on when their transaction is over',
-    edit(
-      'docstore/transaction/transaction-collection',
-      '    request.control.endWith(() => session.assertRunning())\n',
-      ''
-    ),
+    edit('docstore/transaction/transaction-collection', '    request.control.endWith(session)\n', ''),
     cases
+  ),
+  mutant(
+    'an expression that takes long is evaluated to its end although the time of its transaction is over',
+    edit(session, 'performance.now() > deadline.at', 'performance.now() < 0'),
+    'docstore/time-limit-expressions'
+  ),
+  mutant(
+    'threads do not know when the time of a transaction is over',
+    edit('docstore/read/control', 'return own ?? ofWhole', 'return own'),
+    'docstore/parallel-scan'
   ),
   mutant(
     'an unordered bulkWrite() tries all its operations where a transaction has no room for them',

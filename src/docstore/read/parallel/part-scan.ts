@@ -44,7 +44,10 @@ export class PartScan {
   }
 }
 
-/** The read's signal is not known here: it ends the scan. Its time limit is, because a loop in an expression keeps messages waiting. */
+/**
+ * The read's signal, and that its transaction was interrupted, are not known here: they end the scan. The time that is left for
+ * the read is, because a loop in an expression keeps messages waiting.
+ */
 function controlOf({ remainingMilliseconds }: PortableRead, signal: AbortSignal): Control {
   if (remainingMilliseconds === undefined) return new Control({ signal })
   return new Control({ signal, maxTimeMS: Math.max(1, Math.ceil(remainingMilliseconds)) })
