@@ -446,6 +446,36 @@ test('unique keys may move between documents, and are checked at the commit', as
   await db.close()
 })
 
+test('a transaction that is refused for a unique key leaves nothing in the indexes of its collections', async () => {
+  for (const ids of ['table', 'reversible'] as const) {
+    await using db = await open('unused', { store: 'memory', ids })
+    const others = db.collection('others')
+    await db.createIndex({ place: 1 }, { unique: true })
+    await db.insertMany([1, 2, 3].map((_id) => ({ _id, place: _id })))
+    await others.insertOne({ _id: 1 })
+    const sizes = async () =>
+      Promise.all([db, others].map(({ index }) => index.stats().then(({ documents, dead }) => [documents, dead])))
+    const before = await sizes()
+    for (const place of [2, 30]) {
+      const refused = db.withTransaction(async (tx) => {
+        await tx.collection('others').insertMany([{ _id: 2 }, { _id: 3 }])
+        await tx.insertMany([10, 20, 30].map((_id) => ({ _id, place: _id })))
+        await tx.updateOne({ _id: 1 }, { $set: { place } })
+      })
+      const { details } = await rejects(refused, 'DuplicateKey')
+      assert.equal(details.keyValue, { place })
+      assert.equal(await sizes(), before)
+    }
+    await db.insertOne({ _id: 10, place: 30 })
+    await others.insertOne({ _id: 2 })
+    assert.equal(
+      await sizes(),
+      before.map(([documents]) => [documents! + 1, 0])
+    )
+    assert.equal((await db.verify()).problems, [])
+  }
+})
+
 test('a transaction can change 1,000 documents, and is refused more before it reads them all', async () => {
   const db = await open('unused', { store: 'memory' })
   const documents = (from: number, count: number) => Array.from({ length: count }, (_, i) => ({ _id: from + i, n: 0 }))

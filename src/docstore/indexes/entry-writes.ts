@@ -6,7 +6,7 @@
  *    the same entries are deleted that were written.
  * 2. A unique key is looked up in this commit, in the one in flight, then in the store: nothing else can hold it,
  *    because commits are prepared one after the other.
- * 3. admit() leaves no trace of a rejected document.
+ * 3. admit() and claim() leave no trace of a rejected document.
  */
 import { PetalError } from '../../model/errors.ts'
 import { toText } from '../../model/key-text.ts'
@@ -30,6 +30,8 @@ interface Admitted extends DocumentEntries {
 export type AdmittedEntries = readonly Admitted[]
 
 const nothing = new Uint8Array(0)
+/** The owner of a key that is claimed. */
+const noOrdinalYet = -1
 
 export class EntryWrites {
   readonly #collection: string
@@ -96,6 +98,19 @@ export class EntryWrites {
         // The document may be written; it is the unfinished index that cannot be completed.
         index.failure ??= error
       }
+    }
+    return admitted
+  }
+
+  /**
+   * Like admit(), for a document that is put when others have been admitted, too: none of them may have its unique keys.
+   * @throws as admit()
+   */
+  claim(document: Document): AdmittedEntries {
+    const admitted = this.admit(document)
+    for (const { index, entries } of admitted) {
+      if (!index.definition.unique) continue
+      for (const { key } of entries) this.owners.set(ownerKey(index, key), noOrdinalYet)
     }
     return admitted
   }

@@ -150,6 +150,20 @@ export class Committer {
   }
 
   /**
+   * Checks a document that addAdmitted() adds when others have been checked, too: until then it takes no version.
+   * @throws PetalError for one that violates a unique index, also together with those checked before
+   */
+  admit(commit: Commit, document: Document): AdmittedEntries | undefined {
+    return commit.entries?.claim(document)
+  }
+
+  /** @param admitted as admit() returned it */
+  addAdmitted(commit: Commit, document: Document, id: Uint8Array, admitted: AdmittedEntries | undefined): void {
+    this.#put(commit, this.#records.add(this.#nextVersion, document, commit.arena), id, admitted)
+    commit.documents++
+  }
+
+  /**
    * Adds JSON as is if its bytes can be indexed directly; otherwise adds the parsed document.
    * @throws PetalError for JSON that cannot be stored; the commit is then unchanged
    */

@@ -98,8 +98,26 @@ export const transactions = [
     'unique keys are taken from documents that are replaced later in the same transaction',
     edit(
       committing,
-      '    if (original !== undefined) committer.remove(commit, original, key)\n  }\n  for (const { after, key, kind } of changes) {\n    if (timeSlice.isOver()) await timeSlice.renew()\n',
-      '  }\n  for (const { after, key, kind, original } of changes) {\n    if (timeSlice.isOver()) await timeSlice.renew()\n    if (original !== undefined) committer.remove(commit, original, key)\n'
+      '    if (original !== undefined) committer.remove(commit, original, key)\n  }\n  for (const { after } of changes) {\n    if (timeSlice.isOver()) await timeSlice.renew()\n',
+      '  }\n  for (const { after, key, original } of changes) {\n    if (timeSlice.isOver()) await timeSlice.renew()\n    if (original !== undefined) committer.remove(commit, original, key)\n'
+    ),
+    cases
+  ),
+  mutant(
+    'two documents of a transaction may have the same unique key',
+    edit(
+      'docstore/indexes/entry-writes',
+      'this.owners.set(ownerKey(index, key), noOrdinalYet)',
+      'ownerKey(index, key)'
+    ),
+    cases
+  ),
+  mutant(
+    'documents of a transaction take ordinals before those of other collections are admitted',
+    edit(
+      committing,
+      'admitChanges(part)\n    }\n    const [first] = parts\n    if (first === undefined) return\n    for (const part of parts) await addChanges(part)\n',
+      'admitChanges(part)\n      await addChanges(part)\n    }\n    const [first] = parts\n    if (first === undefined) return\n'
     ),
     cases
   ),
