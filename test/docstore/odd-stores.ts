@@ -15,8 +15,11 @@ export class SlowLevel extends MemoryLevel {
 /** Its batches wait for a gate. */
 export class GatedLevel extends MemoryLevel {
   gate: Promise<void> | undefined
+  /** Batches that have come to the gate. */
+  waiting = 0
 
   async _batch(operations: unknown, options: unknown): Promise<void> {
+    if (this.gate !== undefined) this.waiting++
     await this.gate
     await (MemoryLevel.prototype as unknown as Batching)._batch.call(this, operations, options)
   }

@@ -88,7 +88,7 @@ test('a call that waits for a collection ends with the transaction, and so does 
   const batch = gate()
   level.gate = batch.passed
   const busy = db.collection('busy').insertOne({ _id: 2 })
-  await sleep(5)
+  while (level.waiting === 0) await sleep(1)
   level.gate = undefined
   const errors: unknown[] = []
   const running = db.withTransaction(
