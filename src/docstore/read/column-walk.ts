@@ -18,6 +18,7 @@ import type { Candidates } from './candidates.ts'
 import type { Match } from './confirmer.ts'
 import { enterOrder } from './enter-order.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
+import { type Cut, type CutRange, nearerCut } from './nearer-cut.ts'
 import { type OrderedSegment, type OrderSurvey, surveyOrder } from './order-survey.ts'
 import { passOver } from './pass-over.ts'
 import { evaluateOn, readSome } from './segment-reads.ts'
@@ -41,6 +42,8 @@ const nextRange = 4
 
 /** With fewer candidates than this for a page, all are read. */
 const minCandidates = 256
+/** Candidates of a range that are read without looking for a smaller one. */
+const fewCandidates = 64
 
 type End = RangeEnd['key']
 
@@ -178,21 +181,61 @@ class ColumnWalk {
     if (column !== undefined && (yield* this.#readTies(segment, column))) return true
     const perMatch = ahead / candidates
     let documents = Math.max(1, perMatch * this.#wanted * firstRange)
+    // About how many documents of the column come up to `read`.
+    let before = 0
     let read: End | undefined
-    for (; ; documents *= nextRange) {
+    for (; ; before = documents, documents *= nextRange) {
       const loading = column?.loadOrder()
       if (loading !== undefined) yield* wait(loading)
-      const cut = column?.cut(passed + documents, this.#direction)
+      let cut = column?.cut(passed + documents, this.#direction)
       const reached = read ?? this.#survey.start?.key
       if (cut !== undefined && reached !== undefined && !this.#isBefore(reached, cut)) continue
       const floor = this.#floor(segment)
       const isFloored = floor !== undefined && (cut === undefined || this.#isBefore(floor.key, cut))
-      const to = isFloored ? floor : cut === undefined ? undefined : { key: cut, isInclusive: true }
-      if (!(yield* this.#read(segment, this.#within(this.#between(read, to)), false))) return false
+      const toCut = (key: End | undefined) =>
+        this.#upTo(segment, read, key === undefined ? undefined : { key, isInclusive: true })
+      let found = yield* isFloored ? this.#upTo(segment, read, floor) : toCut(cut)
+      if (!isFloored && column !== undefined && found.upperCount > this.#many) {
+        const range = { after: before, before: Math.min(documents, column.count - passed) }
+        const nearer = yield* this.#nearerCut(segment, column, range, reached)
+        if (nearer !== undefined) ({ documents, key: cut } = nearer)
+        found = yield* toCut(cut)
+      }
+      if (!(yield* this.#readFound(segment, found, false))) return false
       if (this.#first.last === undefined && this.#seen.size > limit) return false
       if (isFloored || cut === undefined || this.#isSettled(cut)) return true
       read = cut
     }
+  }
+
+  /** Candidates of a segment from what was read of its order up to an end. */
+  #upTo({ number }: OrderedSegment, read: End | undefined, to: RangeEnd | undefined): Waiting<SegmentCandidates> {
+    return evaluateOn(this.#execution, number, this.#within(this.#between(read, to)))
+  }
+
+  /** With more candidates in a range than this, part of it is read if that is enough. */
+  get #many(): number {
+    return this.#wanted * nextRange + fewCandidates
+  }
+
+  /** @param reached where the order begins, or what was read of it ends */
+  #nearerCut(
+    { number, passed }: OrderedSegment,
+    column: ColumnOrder,
+    range: CutRange,
+    reached: End | undefined
+  ): Waiting<Cut | undefined> {
+    const walk = this
+    return nearerCut(
+      range,
+      { enough: this.#wanted, many: this.#many },
+      (documents) => column.cut(passed + documents, this.#direction),
+      function* (key) {
+        if (reached !== undefined && !walk.#isBefore(reached, key)) return 0
+        const expression = walk.#within(walk.#between(reached, { key, isInclusive: true }))
+        return (yield* evaluateOn(walk.#execution, number, expression, 0)).upperCount
+      }
+    )
   }
 
   /** Handles a segment in which enough documents certainly have the first value: most of them need not be read. */
@@ -272,10 +315,13 @@ class ColumnWalk {
    * @param isTie documents that certainly match the expression have equal keys
    * @returns false, with nothing read, if there are too many
    */
-  *#read({ number }: OrderedSegment, expression: PairExpression, isTie: boolean): Waiting<boolean> {
+  *#read(segment: OrderedSegment, expression: PairExpression, isTie: boolean): Waiting<boolean> {
+    return yield* this.#readFound(segment, yield* evaluateOn(this.#execution, segment.number, expression), isTie)
+  }
+
+  *#readFound({ number }: OrderedSegment, found: SegmentCandidates, isTie: boolean): Waiting<boolean> {
     const execution = this.#execution
     const { start } = this.#survey
-    const found = yield* evaluateOn(execution, number, expression)
     execution.meter.countSegment(found)
     const candidates = this.#unseen(found, isTie ? this.#wanted : Number.POSITIVE_INFINITY)
     if (this.#seen.size > this.#maxReads + maxShareRead * this.#survey.candidates) return false

@@ -22,6 +22,8 @@ import type { RangeColumn, Selection } from './range-column.ts'
 const maxPositionsPerFrame = frameBytes / 8
 /** Maximum number of sampled keys that a cut is chosen from. */
 const maxSampledKeys = 4096
+/** By how much a column grows before another sample is drawn. */
+const sampleGrowth = 1 / 64
 
 /** Consecutive keys in row memory. */
 export interface KeyRun {
@@ -52,6 +54,9 @@ export class OpenColumn implements RangeColumn {
   readonly #frameShift: number
   readonly #frames: (KeyFrame | undefined)[]
   readonly #groupDocuments: number
+  #sampled: Float64Array = new Float64Array(0)
+  /** Documents in the column when the sample was drawn. */
+  #sampledCount = 0
 
   constructor(memory: RowMemory, segmentDocuments: number, spec: ColumnSpec) {
     this.#memory = memory
@@ -178,8 +183,16 @@ export class OpenColumn implements RangeColumn {
     return direction === 1 ? this.max : this.min
   }
 
-  /** Returns a sorted sample of keys from all over the column. */
+  /** Returns a sorted sample of keys from all over the column, drawn again when some more documents are in it. */
   #sample(): Float64Array {
+    if (this.count > this.#sampledCount * (1 + sampleGrowth)) {
+      this.#sampled = this.#drawSample()
+      this.#sampledCount = this.count
+    }
+    return this.#sampled
+  }
+
+  #drawSample(): Float64Array {
     const { f64 } = this.#memory
     const stride = Math.max(1, Math.ceil(this.count / maxSampledKeys))
     const keys: number[] = []

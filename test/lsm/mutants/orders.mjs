@@ -103,5 +103,10 @@ export const orders = [
     'entries of an index that may not match are passed over like matches',
     edit('docstore/indexes/read-by-index', 'const passed = access.isExact ? ', 'const passed = access.isOrdered ? '),
     'docstore/indexes-plan'
+  ),
+  mutant(
+    'a range of an order is read as a whole however many candidates it has',
+    edit('docstore/read/column-walk', 'found.upperCount > this.#many', 'found.upperCount < 0'),
+    'docstore/sorted-reads'
   )
 ]
