@@ -118,4 +118,36 @@ test('merges that were left to do at closing are done after opening, without a w
   await db.close()
 })
 
+test('a store that is always closed a moment after it was opened does not get more and more tables', async () => {
+  const use: Readonly<Record<string, (db: Db) => Promise<unknown>>> = {
+    nothing: async () => undefined,
+    get: (db) => db.get('key 0'),
+    put: (db) => db.put('key 6', {})
+  }
+  // Only what has been written makes more tables: in a log that is replayed at the next opening, or now.
+  for (const [isReplayed, name, left] of [
+    [true, 'nothing', 0],
+    [false, 'put', 0],
+    [false, 'get', 6]
+  ] as const) {
+    const location = temporaryDirectory()
+    const idle: Db = new LsmLevel(location, { autoCompaction: false, valueEncoding: 'json' })
+    for (let round = 0; round < 6; round++) {
+      await idle.put(`key ${round}`, { round })
+      await idle.flush()
+    }
+    if (isReplayed) await idle.put('last', {})
+    await idle.close()
+    const db: Db = new LsmLevel(location, { level0CompactionTrigger: 2, valueEncoding: 'json' })
+    await db.open()
+    await use[name]!(db)
+    await db.close()
+    const after: Db = new LsmLevel(location, { autoCompaction: false, valueEncoding: 'json' })
+    await after.open()
+    const added = name === 'put' ? 1 : 0
+    assert.is(after.stats().levels[0]?.tables, left + added, `${name} ${isReplayed}`)
+    await after.close()
+  }
+})
+
 test.run()

@@ -63,8 +63,9 @@ interface EmptyPick {
 }
 
 /**
- * Milliseconds between opening a store and looking for merges: choosing among hundreds of tables takes 9 ms in a
- * process that has never done it, and whoever has just opened a store wants to use it.
+ * Milliseconds between opening a store as it was closed and looking for merges: choosing among hundreds of tables takes
+ * 9 ms in a process that has never done it, and whoever has just opened a store wants to read it. The first write ends
+ * the delay: a store that is always closed soon after it was opened would get more and more tables.
  */
 const firstPickDelay = 200
 
@@ -124,6 +125,11 @@ export class Background {
     if (!this.#host.options.autoCompaction) return
     const isFree = this.#moving === undefined && this.#manualCount === 0 && !this.#mergeRetry.isWaiting
     if (isFree && this.#firstPick === undefined) this.#startPick()
+  }
+
+  /** Something was written, which will be a table. */
+  onWrite(): void {
+    if (this.#firstPick !== undefined) this.#pickNow()
   }
 
   /** Writers are waiting now: a job that has failed too often gets a last try at once. */

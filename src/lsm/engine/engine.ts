@@ -106,7 +106,9 @@ export class Engine implements Moment {
     this.#buffers = [active]
     this.#queue = this.#makeQueue(active)
     this.#background = this.#makeBackground()
-    if (versions.current.tableCount > 0) this.#background.resume()
+    // Recovery that has written a table may be what happens at every opening.
+    if (versions.isConsolidated) this.#background.resume()
+    else this.#background.schedule()
   }
 
   /** Memtables, newest first. */
@@ -356,6 +358,7 @@ export class Engine implements Moment {
     const place = { path: this.#logs.current.path }
     applyBatches(memtable, group.chunk, group.payloadStart, group.payloadEnd, place, this.#gaps)
     this.#sequence = group.lastSequence
+    this.#background.onWrite()
   }
 
   #onFlushed(flushed: readonly FrozenBuffer[], milliseconds: number): void {

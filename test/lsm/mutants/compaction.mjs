@@ -86,7 +86,16 @@ export const compaction = [
   ),
   mutant(
     'what was left to merge when a store was closed waits for the next flush',
-    edit('lsm/engine/engine', '    if (versions.current.tableCount > 0) this.#background.resume()\n', ''),
+    edit(
+      'lsm/engine/engine',
+      '    if (versions.isConsolidated) this.#background.resume()\n    else ',
+      '    if (false) '
+    ),
+    'lsm/compaction-rest'
+  ),
+  mutant(
+    'a store that is always closed at once is never merged',
+    edit('lsm/engine/engine', '    this.#background.onWrite()\n', ''),
     'lsm/compaction-rest'
   ),
   mutant(
