@@ -1,5 +1,5 @@
 /** Databases that are read while another owner writes to them. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -135,15 +135,52 @@ test('a reader goes on seeing what it saw, whatever the writer does; later reade
   assert.equal([...kinds].sort(), ['.sst', '.wal', 'CURRENT', 'MANIFEST-', 'PETALDB'])
 })
 
-async function assertHolds(db: Database, documents: readonly Document[]): Promise<void> {
+async function assertHolds(
+  db: Database,
+  documents: readonly Document[],
+  hints = ['index', 'scan', 'n_1']
+): Promise<void> {
   assert.equal(await db.find().toArray(), documents)
-  for (const hint of ['index', 'scan', 'n_1']) {
+  for (const hint of hints) {
     const expected = documents.filter(({ n }) => n === 4)
     assert.is(await db.countDocuments({ n: 4 }, { hint }), expected.length, hint)
   }
   const [first] = documents
   if (first !== undefined) assert.equal(await db.get(first._id as number), first)
 }
+
+test('a reader whose directory is replaced or removed holds what it held, and so do its backups', async () => {
+  const [location, other, moved] = [scratchPath(), scratchPath(), scratchPath()]
+  for (const [path, name] of [
+    [location, 'one'],
+    [other, 'two']
+  ] as const) {
+    await using db = await open(path, { index })
+    await db.insertMany(Array.from({ length: 2000 }, (_, i) => ({ _id: i, n: i % 10, name })))
+    await db.compact()
+  }
+  const db = await open(location, { readOnly: true, index })
+  const documents = await db.find().toArray()
+  assert.is(documents[0]?.name, 'one')
+  const assertSame = async (): Promise<void> => {
+    await assertHolds(db, documents, ['index', 'scan'])
+    assert.equal((await db.verify()).problems, [])
+    const copy = scratchPath()
+    await db.backup(copy)
+    await using copied = await open(copy, { index })
+    await assertHolds(copied, documents, ['index', 'scan'])
+    assert.equal((await copied.verify()).problems, [])
+  }
+  // The other database has tables of the same names.
+  renameSync(location, moved)
+  renameSync(other, location)
+  await assertSame()
+  rmSync(location, { recursive: true })
+  await assertSame()
+  rmSync(moved, { recursive: true })
+  await assertSame()
+  await db.close()
+})
 
 test('another thread can read a database that this one has open', async () => {
   const location = scratchPath()

@@ -156,6 +156,23 @@ export function testFileSystem(test: Test, make: () => Context): void {
     assert.is(get(fileSystem, c), 'other')
   })
 
+  test('isAt() tells the names of an open file from those of others', () => {
+    const { fileSystem, directory } = make()
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => join(directory, name)) as [string, string, string]
+    put(fileSystem, a, 'text')
+    put(fileSystem, c, 'text')
+    fileSystem.link(a, b)
+    const file = fileSystem.open(a, 'read')
+    const names = () => [a, b, c, join(directory, 'none')].map((path) => file.isAt(path))
+    assert.equal(names(), [true, true, false, false])
+    fileSystem.rename(c, a)
+    assert.equal(names(), [false, true, false, false])
+    fileSystem.remove(b)
+    assert.equal(names(), [false, false, false, false])
+    file.close()
+    throwsCode(() => file.isAt(a), 'EBADF')
+  })
+
   test('a removed file has no name, but can be read while it is open', () => {
     const { fileSystem, directory } = make()
     const path = join(directory, 'a')

@@ -47,6 +47,7 @@ class Recorder implements FileSystem {
         this.#note((_, files) => files[at]!.write(written, position))
       },
       size: () => file.size(),
+      isAt: (path) => file.isAt(path),
       truncate: (bytes) => {
         file.truncate(bytes)
         this.#note((_, files) => files[at]!.truncate(bytes))

@@ -40,6 +40,10 @@ export class BytesFile implements OpenFile {
     return this.bytes.length
   }
 
+  isAt(): boolean {
+    return false
+  }
+
   truncate(bytes: number): void {
     this.bytes = Buffer.from(this.bytes.subarray(0, bytes))
   }

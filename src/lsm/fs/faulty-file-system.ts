@@ -222,6 +222,10 @@ class FaultyFile implements OpenFile {
     return this.#fileSystem.run(this.#call('fileSize'), () => this.#inner.size())
   }
 
+  isAt(path: string): boolean {
+    return this.#fileSystem.run(this.#call('fileSize'), () => this.#inner.isAt(path))
+  }
+
   truncate(bytes: number): void {
     this.#fileSystem.run(this.#call('truncate', { bytes }), () => this.#inner.truncate(bytes))
   }

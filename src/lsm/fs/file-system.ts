@@ -60,6 +60,8 @@ export interface OpenFile {
   /** Writes all of `bytes`. */
   write(bytes: Uint8Array, position: number): void
   size(): number
+  /** Whether the path is a name of this very file, and not of another one that has its name now. */
+  isAt(path: string): boolean
   truncate(bytes: number): void
   /** fdatasync, off the event loop. */
   sync(): Promise<void>

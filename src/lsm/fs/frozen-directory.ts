@@ -26,7 +26,7 @@ const pauseMilliseconds = 10
 const pieceBytes = 256 * 1024
 
 /** What is read of a file: the open file, or its bytes. */
-type Content = Pick<OpenFile, 'read' | 'prepareRead' | 'size' | 'close'>
+type Content = Pick<OpenFile, 'read' | 'prepareRead' | 'size' | 'isAt' | 'close'>
 /** By name. */
 type Files = Map<string, Content>
 
@@ -174,9 +174,8 @@ export class FrozenDirectory implements FileSystem {
   }
 
   list(directory: string): string[] {
-    const names = this.#lower.list(directory)
-    if (directory !== this.#realPath) return names
-    return [...names.filter((name) => parseFileName(name) === undefined), ...this.#files.keys()]
+    if (directory !== this.#realPath) return this.#lower.list(directory)
+    return [...this.#otherNames(), ...this.#files.keys()]
   }
 
   size(path: string): number | undefined {
@@ -184,14 +183,18 @@ export class FrozenDirectory implements FileSystem {
     return name === undefined ? this.#lower.size(path) : this.#files.get(name)?.size()
   }
 
-  /** @throws EXDEV if the file has no name below any more, and has to be copied */
+  /** @throws EXDEV if the file has to be copied: below, its name is gone, or that of another file */
   link(from: string, to: string): void {
+    const name = this.#nameOf(from)
+    const content = name === undefined ? undefined : this.#files.get(name)
     try {
       this.#lower.link(from, to)
     } catch (error) {
-      const isHere = this.size(from) !== undefined
-      throw isHere && hasSystemCode(error, 'ENOENT') ? systemError('EXDEV', 'link', from) : error
+      throw content !== undefined && hasSystemCode(error, 'ENOENT') ? systemError('EXDEV', 'link', from) : error
     }
+    if (name === undefined || content?.isAt(to)) return
+    this.#lower.remove(to)
+    throw systemError(content === undefined ? 'ENOENT' : 'EXDEV', 'link', from)
   }
 
   makeDirectory(path: string): void {
@@ -227,6 +230,16 @@ export class FrozenDirectory implements FileSystem {
     closeAll(this.#files)
   }
 
+  /** Of files that are not the store's; none if the directory has been removed or has another name now. */
+  #otherNames(): string[] {
+    try {
+      return this.#lower.list(this.#realPath).filter((name) => parseFileName(name) === undefined)
+    } catch (error) {
+      if (hasSystemCode(error, 'ENOENT')) return []
+      throw error
+    }
+  }
+
   /** The name of a file of the store; undefined for others. */
   #nameOf(path: string): string | undefined {
     if (!path.startsWith(this.#prefix)) return undefined
@@ -254,6 +267,10 @@ class Bytes implements Content {
     return this.#bytes.length
   }
 
+  isAt(): boolean {
+    return false
+  }
+
   close(): void {}
 }
 
@@ -277,6 +294,10 @@ class FrozenFile implements OpenFile {
 
   size(): number {
     return this.#content.size()
+  }
+
+  isAt(path: string): boolean {
+    return this.#content.isAt(path)
   }
 
   write(): void {

@@ -38,11 +38,11 @@ export class MemoryFileSystem implements FileSystem {
       if (mode === 'read' || mode === 'update') throw systemError('ENOENT', 'open', path)
       const file = new MemoryFile()
       directory.apply({ kind: 'add', order: this.#nextOrder(), name, node: file })
-      return new MemoryOpenFile(path, file, true, () => this.#nextOrder())
+      return this.#opened(path, file, true)
     }
     if (mode === 'exclusive') throw systemError('EEXIST', 'open', path)
     if (mode === 'create') node.resize(this.#nextOrder(), 0)
-    return new MemoryOpenFile(path, node, mode !== 'read', () => this.#nextOrder())
+    return this.#opened(path, node, mode !== 'read')
   }
 
   list(directory: string): string[] {
@@ -170,6 +170,11 @@ export class MemoryFileSystem implements FileSystem {
     return ++this.#lastOrder
   }
 
+  #opened(path: string, file: MemoryFile, isWritable: boolean): OpenFile {
+    const isAt = (name: string) => this.#find(name) === file
+    return new MemoryOpenFile(path, file, isWritable, isAt, () => this.#nextOrder())
+  }
+
   #find(path: string): MemoryNode | undefined {
     let node: MemoryNode | undefined = this.#root
     for (const name of namesOf(path)) {
@@ -204,13 +209,21 @@ export class MemoryOpenFile implements OpenFile {
   readonly path: string
   readonly #file: MemoryFile
   readonly #isWritable: boolean
+  readonly #isAt: (path: string) => boolean
   readonly #nextOrder: () => number
   #isClosed = false
 
-  constructor(path: string, file: MemoryFile, isWritable: boolean, nextOrder: () => number) {
+  constructor(
+    path: string,
+    file: MemoryFile,
+    isWritable: boolean,
+    isAt: (path: string) => boolean,
+    nextOrder: () => number
+  ) {
     this.path = path
     this.#file = file
     this.#isWritable = isWritable
+    this.#isAt = isAt
     this.#nextOrder = nextOrder
   }
 
@@ -227,6 +240,11 @@ export class MemoryOpenFile implements OpenFile {
 
   size(): number {
     return this.#use('fstat').current.length
+  }
+
+  isAt(path: string): boolean {
+    this.#use('fstat')
+    return this.#isAt(path)
   }
 
   truncate(bytes: number): void {

@@ -100,6 +100,12 @@ class NodeFile implements OpenFile {
     return fstatSync(this.#use('fstat')).size
   }
 
+  isAt(path: string): boolean {
+    const own = fstatSync(this.#use('fstat'), { bigint: true })
+    const named = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return named?.ino === own.ino && named.dev === own.dev
+  }
+
   truncate(bytes: number): void {
     ftruncateSync(this.#use('ftruncate'), bytes)
   }
