@@ -3,7 +3,7 @@
 import type { PathSummary } from '../index.ts'
 import { stringifyRelaxed } from '../model/extended-json.ts'
 import { command } from './command.ts'
-import { existingCollection, openExisting } from './database.ts'
+import { existingCollection, openToRead } from './database.ts'
 import { formatCount, formatPercent, formatTable } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
@@ -28,7 +28,7 @@ export const pathsCommand = command({
   async run([location = '', filter = '{}'], options) {
     const query = documentOf('the filter', filter)
     using interrupt = new Interrupt()
-    await using db = await openExisting(location)
+    await using db = await openToRead(location)
     const collection = await existingCollection(db, options.collection)
     try {
       const paths = await collection.paths(query, { signal: interrupt.signal })

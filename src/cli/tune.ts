@@ -1,7 +1,7 @@
 /** `petaldb tune`: compares the cost and accuracy of other index parameters, and chooses the best. */
 import type { TuneOptions } from '../index.ts'
 import { command } from './command.ts'
-import { existingCollection, openExisting } from './database.ts'
+import { existingCollection, openExisting, openToRead } from './database.ts'
 import { UsageError } from './errors.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
@@ -45,12 +45,13 @@ export const tuneCommand = command({
     const { signal } = interrupt
     try {
       const queries = options.queries === undefined ? undefined : await readQueryLog(options.queries, signal)
-      await using db = await openExisting(location)
+      const dryRun = options['dry-run'] === true
+      await using db = await (dryRun ? openToRead(location) : openExisting(location))
       const collection = await existingCollection(db, options.collection)
       const result = await collection.index.tune({
         ...numbers,
         ...(queries !== undefined && { queries }),
-        dryRun: options['dry-run'] === true,
+        dryRun,
         signal
       })
       const documents = await collection.estimatedDocumentCount()
