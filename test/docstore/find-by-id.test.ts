@@ -36,7 +36,8 @@ const conditions: readonly object[] = [
 const options: readonly FindOptions[] = [
   ...[{}, {}, { projection: { n: 1 } }, { projection: { _id: 0, sub: 1 } }, { projection: { tags: { $slice: 1 } } }],
   ...[{ skip: 1 }, { sort: { n: 1 } }, { hint: 'scan' }, { collation: { locale: 'en', strength: 2 } }, { limit: 5 }],
-  ...[{ projection: { twice: { $multiply: ['$n', 2] } } }, { maxTimeMS: 10_000 }, { sort: { $natural: -1 } }]
+  ...[{ projection: { twice: { $multiply: ['$n', 2] } } }, { maxTimeMS: 10_000 }, { sort: { $natural: -1 } }],
+  ...[{ hint: 'n_1' }, { hint: { s: 1 } }, { hint: 'none' }]
 ] as FindOptions[]
 
 for (const store of ['lsm', 'level', 'memory'] as const) {
@@ -47,6 +48,8 @@ for (const store of ['lsm', 'level', 'memory'] as const) {
     await db.insertMany(
       ids.map((_id, i) => ({ _id, ...(i % 5 > 0 && { n: i % 5 }), tags: ['x', 'y'].slice(i % 3), sub: { a: i } }))
     )
+    await db.createIndex({ n: 1 })
+    await db.createIndex({ s: 1 }, { sparse: true })
     for (let round = 0; round < 400; round++) {
       const filter = { _id: oneOf(asked), ...oneOf(conditions) } as Document
       const option = oneOf(options)
@@ -62,6 +65,22 @@ for (const store of ['lsm', 'level', 'memory'] as const) {
     }
   })
 }
+
+test('calls by _id refuse hints that find() refuses', async () => {
+  await using db = await open(scratchPath())
+  await db.createIndex({ s: 1 }, { sparse: true })
+  await db.insertOne({ _id: 1 })
+  const one = { _id: 1 }
+  for (const hint of ['none', { s: 1 }] as const) {
+    await rejects(db.find(one, { hint }).toArray(), 'BadValue')
+    await rejects(db.findOne(one, { hint }), 'BadValue')
+    await rejects(db.updateOne(one, { $set: { n: 1 } }, { hint }), 'BadValue')
+    await rejects(db.replaceOne(one, { n: 1 }, { hint }), 'BadValue')
+    await rejects(db.deleteOne(one, { hint }), 'BadValue')
+    await rejects(db.findOneAndDelete(one, { hint }), 'BadValue')
+  }
+  assert.equal(await db.find().toArray(), [one])
+})
 
 test('a document that was found belongs to the caller, also once it is cached', async () => {
   await using db = await open(scratchPath())

@@ -41,7 +41,9 @@ export function matchOf(
 export function matchById(collection: OpenCollection, find: CompiledFind, fillsCache = true): Match | null | undefined {
   const { plan, filter } = find
   if (plan.kind !== 'ids' || plan.ids.length !== 1 || !collection.store.canReadSync) return undefined
-  // An execution can interrupt expressions and functions.
+  // An execution looks for the declared index of a hint.
+  if (find.hint !== undefined) return undefined
+  // It can interrupt expressions and functions.
   if (find.expressions !== undefined || filter.hasCallback) return undefined
   const key = tryEncodeKey(plan.ids[0])
   const match = key && matchOf(collection, key, fillsCache)
