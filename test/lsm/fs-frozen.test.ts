@@ -2,6 +2,7 @@
  * A directory is frozen at one moment while a store is written to in it: the calls that the store made are repeated,
  * some before each call of the reader, and between any two parts of what it reads.
  */
+import { crc32 } from 'node:zlib'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
@@ -116,6 +117,7 @@ class Replay {
   readonly #files: OpenFile[] = []
   readonly #advance: () => number
   #at = 0
+  #lists = 0
 
   constructor(events: readonly Event[], advance: () => number) {
     this.#events = events
@@ -128,6 +130,11 @@ class Replay {
       if ('apply' in event) event.apply(this.fileSystem, this.#files)
       else Object.assign(this, event)
     }
+  }
+
+  /** Of a name, different for each list. */
+  #hash(name: string): number {
+    return crc32(`${this.#lists} ${name}`)
   }
 
   /** The file system as a reader sees it. */
@@ -154,7 +161,14 @@ class Replay {
       // A reader makes no other calls.
       return { path, read, size: () => before(() => file.size()), close: () => file.close() } as OpenFile
     }
-    const list = (directory: string): string[] => before(() => lower.list(directory))
+    // What appears or disappears while a directory is listed may be in the list or not, each name for itself.
+    const list = (directory: string): string[] => {
+      const first = before(() => lower.list(directory))
+      const second = before(() => lower.list(directory))
+      const isEarly = (name: string): boolean => this.#hash(name) % 2 === 0
+      this.#lists++
+      return [...first.filter(isEarly), ...second.filter((name) => !isEarly(name))]
+    }
     const size = (path: string): number | undefined => before(() => lower.size(path))
     return { isShared: false, open, list, size, realPath: (path: string) => lower.realPath(path) } as FileSystem
   }
@@ -265,11 +279,20 @@ test('logs that are written to are frozen without a hole, and none without all o
   for (let round = 0; round < 300; round++) {
     // As recycled logs: their size shows nothing, and zeros stand for what they held before.
     const events: Event[] = [{ apply: (replayed) => replayed.makeDirectory(location) }]
-    events.push({ apply: (replayed, files) => void files.push(...names.map((name) => replayed.open(name, 'create'))) })
-    for (const at of names.keys()) {
+    const create = (at: number): void => {
+      events.push({
+        apply: (replayed, files) => {
+          files[at] = replayed.open(names[at]!, 'create')
+        }
+      })
       events.push({ apply: (_, files) => files[at]!.write(new Uint8Array(bytes), 0) })
     }
+    // Prepared, or created when they are begun.
+    const isPrepared = round % 2 === 0
+    for (const at of names.keys()) if (isPrepared || at === 0) create(at)
+    const prepared = events.length
     for (const at of names.keys()) {
+      if (!isPrepared && at > 0) create(at)
       for (let from = 0; from < bytes; ) {
         const [position, count] = [from, 1 + below(60)]
         const written = new Uint8Array(Math.min(count, bytes - position)).fill(1)
@@ -277,23 +300,25 @@ test('logs that are written to are frozen without a hole, and none without all o
         from += count
       }
     }
-    const replay = new Replay(events, () => below(2))
-    replay.run(5 + below(events.length - 5))
+    const replay = new Replay(events, () => (isPrepared || below(4) > 0 ? below(2) : below(20)))
+    replay.run(prepared + below(events.length - prepared))
     const readNow = (name: string): string => contentOf(replay.fileSystem, name)
-    const before = names.map(readNow).join('')
+    const before = names.map(readNow)
     const frozen = await freeze(replay.reader(), location)
     const found = names.map((name) => contentOf(frozen, name))
     assert.match(found.map((content) => content.padEnd(bytes, '0')).join(''), /^1*0*$/, `round ${round}`)
     for (const [i, content] of found.entries()) {
       if (content.length < bytes) torn++
-      assert.ok(content.startsWith(before.slice(i * bytes, (i + 1) * bytes).replace(/0+$/, '')), `round ${round}`)
+      assert.ok(content.startsWith(before[i]!.replace(/0+$/, '')), `round ${round}`)
     }
     frozen.release()
   }
   assert.ok(torn > 20, `${torn} logs changed while they were read`)
 })
 
+/** Empty if there is no such file. */
 function contentOf(fileSystem: FileSystem, path: string): string {
+  if (fileSystem.size(path) === undefined) return ''
   const file = fileSystem.open(path, 'read')
   const bytes = new Uint8Array(file.size())
   file.read(bytes, 0)

@@ -1,9 +1,9 @@
 /**
  * A store's directory as it was at one moment, readable while another process goes on writing to the store.
  *
- * It needs no lock because of what a writer does: tables and side files never change, and what is open can be read after
- * its name is gone; manifest and logs are appended to; and a table is removed, and a log removed or used again for
- * another, only once the manifest says that it is not needed any more.
+ * It needs no lock because of what a writer does: tables and side files are never written again, and what is open can be
+ * read after its name is gone; manifest and logs are appended to; and a table is removed, and a log removed or used again
+ * for another, only once the manifest says that it is not needed any more.
  *
  * Invariants:
  * 1. CURRENT and the manifests were the same before and after everything else was opened: all that they name is there.
@@ -54,7 +54,8 @@ function openAll(lower: FileSystem, root: string): Files | undefined {
   let isComplete = false
   try {
     const manifests = readManifests(lower, root)
-    const names = lower.list(root)
+    if (manifests === undefined) return undefined
+    const names = listed(lower, root)
     for (const name of namesOf(names, 'table', 'side')) {
       const file = openIfThere(lower, join(root, name))
       if (file !== undefined) files.set(name, file)
@@ -73,18 +74,36 @@ function openAll(lower: FileSystem, root: string): Files | undefined {
   }
 }
 
-/** CURRENT and all manifests there are. */
-function readManifests(lower: FileSystem, root: string): ReadonlyMap<string, Uint8Array> {
+/**
+ * The names in the directory, with all logs before any that is among them. A list may lack a name that was given while it
+ * was made, and have one that was given later; but what was there before it has ended is in the next one.
+ */
+function listed(lower: FileSystem, root: string): readonly string[] {
+  const newest = namesOf(lower.list(root), 'log').at(-1)
+  const last = newest === undefined ? 0 : logNumber(newest)
+  return lower.list(root).filter((name) => logNumber(name) <= last)
+}
+
+/** 0 for files of other kinds. */
+function logNumber(name: string): number {
+  const file = parseFileName(name)
+  return file?.kind === 'log' ? file.number : 0
+}
+
+/** CURRENT and all manifests there are; undefined if one of them is removed meanwhile. */
+function readManifests(lower: FileSystem, root: string): ReadonlyMap<string, Uint8Array> | undefined {
   const manifests = new Map<string, Uint8Array>()
   for (const name of namesOf(lower.list(root), 'current', 'manifest')) {
     const bytes = readIfThere(lower, join(root, name))
-    if (bytes !== undefined) manifests.set(name, bytes)
+    // A list may lack the one that has replaced it.
+    if (bytes === undefined) return undefined
+    manifests.set(name, bytes)
   }
   return manifests
 }
 
-function areSame(before: ReadonlyMap<string, Uint8Array>, after: ReadonlyMap<string, Uint8Array>): boolean {
-  if (before.size !== after.size) return false
+function areSame(before: ReadonlyMap<string, Uint8Array>, after: ReadonlyMap<string, Uint8Array> | undefined): boolean {
+  if (before.size !== after?.size) return false
   return [...before].every(([name, bytes]) => Buffer.compare(bytes, after.get(name) ?? noBytes) === 0)
 }
 

@@ -274,8 +274,8 @@ export const reading = [
     'files are listed to be frozen before the manifest is read',
     edit(
       'lsm/fs/frozen-directory',
-      'const manifests = readManifests(lower, root)\n    const names = lower.list(root)\n',
-      'const names = lower.list(root)\n    const manifests = readManifests(lower, root)\n'
+      'const manifests = readManifests(lower, root)\n    if (manifests === undefined) return undefined\n    const names = listed(lower, root)\n',
+      'const names = listed(lower, root)\n    const manifests = readManifests(lower, root)\n    if (manifests === undefined) return undefined\n'
     ),
     'lsm/fs-frozen'
   ),
