@@ -258,6 +258,7 @@ for (const [name, options] of Object.entries(optionSets)) {
       const { submitted } = replay
       if (submitted < batches) whileWriting++
       const db = await openLevel(directory.fileSystem, { ...options, autoCompaction: false })
+      directory.onOpen()
       const content = new Map(await db.iterator().all())
       const n = Number(content.get('batch') ?? 0)
       assert.ok(n >= acknowledged && n <= submitted, `round ${round}: batch ${n}, not ${acknowledged} to ${submitted}`)

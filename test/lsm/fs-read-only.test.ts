@@ -45,6 +45,7 @@ function bytesOf(fileSystem: FileSystem): Map<string, string> {
 async function readThrough(below: FileSystem, content: Map<string, string>): Promise<void> {
   const directory = await openReadOnly(below, location)
   const db = await openLevel(directory.fileSystem, options)
+  directory.onOpen()
   assert.equal(new Map(await db.iterator().all()), content)
   assert.equal((await db.verify()).problems, [])
   await db.close()

@@ -169,12 +169,13 @@ async function openToRead(location: string, options: OpenOptions): Promise<Opene
   const { openReadOnly } = await import('../../lsm/fs/read-only.ts')
   const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
   const { LsmLevel } = await import('../../lsm/lsm-level.ts')
-  const { fileSystem, release } = await openReadOnly(nodeFileSystem, location)
+  const { fileSystem, onOpen, release } = await openReadOnly(nodeFileSystem, location)
   try {
     // Compactions would write to memory.
     const settings = { ...lsmOptions(options.lsm), fileSystem, autoCompaction: false }
     const store = new LsmLevel<unknown, unknown>(location, settings) as unknown as Store
     await store.open()
+    onOpen()
     return { ...openedStore('lsm', store, options, release), discardsWrites: true }
   } catch (error) {
     release()

@@ -244,6 +244,11 @@ export class FrozenDirectory implements FileSystem {
     return path === this.#location ? this.#realPath : this.#lower.realPath(path)
   }
 
+  /** Frees the logs, which may be the largest part. REQUIRES: they have been replayed, and are not read again */
+  forgetLogs(): void {
+    for (const name of namesOf([...this.#files.keys()], 'log')) this.#files.delete(name)
+  }
+
   /** Closes the files. May be called twice. */
   release(): void {
     closeAll(this.#files)

@@ -16,6 +16,8 @@ const outOfSpace = ['ENOSPC', 'EDQUOT']
 export interface ReadOnlyDirectory {
   /** The file system through which to open the store. */
   readonly fileSystem: FileSystem
+  /** To be called when the store is open: frees what only opening it reads. */
+  onOpen(): void
   /** Closes the files. REQUIRES: the store is closed. May be called twice. */
   release(): void
 }
@@ -26,7 +28,11 @@ export interface ReadOnlyDirectory {
  */
 export async function openReadOnly(lower: FileSystem, directory: string): Promise<ReadOnlyDirectory> {
   const frozen = await freeze(sparing(lower), directory)
-  return { fileSystem: new OverlayFileSystem(frozen, directory), release: () => frozen.release() }
+  return {
+    fileSystem: new OverlayFileSystem(frozen, directory),
+    onOpen: () => frozen.forgetLogs(),
+    release: () => frozen.release()
+  }
 }
 
 /** The system's error code if there was no space to write, at any depth in the chain of causes. */
