@@ -1,7 +1,9 @@
 /** Memory stays bounded however much is written or read. */
+import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
+import { program } from '../support/program.ts'
 import { scratchPath } from './scratch.ts'
 
 const count = 100_000
@@ -46,6 +48,39 @@ test('100,000 documents are inserted, scanned without an index, counted and sort
   assert.ok(top < 100 * megabyte, `a sort with a limit took ${(top / megabyte).toFixed(0)} MiB`)
   console.log([scan, counting, top].map((bytes) => `${(bytes / megabyte).toFixed(0)} MiB`).join(', '))
   await db.close()
+})
+
+/** Opens a database in a thread whose heap is a fraction of the documents. @throws Error if it does not suffice */
+function inSmallHeap(location: string, read: string): Promise<unknown> {
+  const code = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    import(workerData.module).then(async ({ open }) => {
+      const db = await open(workerData.location, { readOnly: true, documentCacheBytes: 0 })
+      parentPort.postMessage(await (${read})(db))
+      await db.close()
+    })`
+  const workerData = { module: program('src/index.ts'), location }
+  const thread = new Worker(code, { eval: true, workerData, resourceLimits: { maxOldGenerationSizeMb: 40 } })
+  return new Promise((resolve, reject) => {
+    thread.once('message', resolve).once('error', reject)
+  }).finally(() => thread.terminate())
+}
+
+test('documents of three times the heap are scanned, counted and sorted; to collect them takes more than it has', async () => {
+  const location = scratchPath()
+  const db = await open(location, { index: 'none' })
+  const text = 'x'.repeat(1200)
+  await db.insertMany(Array.from({ length: count }, (_, _id) => ({ _id, n: (_id * 7919) % count, text })))
+  await db.close()
+  const all = '{ $where: (document) => document.n >= 0 }'
+  const scan = `async (db) => { let seen = 0; for await (const _ of db.find(${all})) seen++; return seen }`
+  assert.is(await inSmallHeap(location, scan), count)
+  assert.is(await inSmallHeap(location, `(db) => db.countDocuments(${all})`), count)
+  const first = '(db) => db.find().sort({ n: -1 }).limit(1).map(({ n }) => n).toArray()'
+  assert.equal(await inSmallHeap(location, first), [count - 1])
+  const collect = '(db) => db.find().toArray().then(({ length }) => length)'
+  const error = await inSmallHeap(location, collect).catch(({ code }: NodeJS.ErrnoException) => code)
+  assert.is(error, 'ERR_WORKER_OUT_OF_MEMORY')
 })
 
 test('records of large documents are freed batch by batch within one insertMany()', async () => {
