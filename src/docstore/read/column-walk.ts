@@ -192,14 +192,12 @@ class ColumnWalk {
       if (cut !== undefined && reached !== undefined && !this.#isBefore(reached, cut)) continue
       const floor = this.#floor(segment)
       const isFloored = floor !== undefined && (cut === undefined || this.#isBefore(floor.key, cut))
-      const toCut = (key: End | undefined) =>
-        this.#upTo(segment, read, key === undefined ? undefined : { key, isInclusive: true })
-      let found = yield* isFloored ? this.#upTo(segment, read, floor) : toCut(cut)
+      let found = yield* this.#upTo(segment, read, isFloored ? floor : inclusive(cut))
       if (!isFloored && column !== undefined && found.upperCount > this.#many) {
         const range = { after: before, before: Math.min(documents, column.count - passed) }
-        const nearer = yield* this.#nearerCut(segment, column, range, reached)
+        const nearer = yield* this.#nearerCut(segment, column, range, read)
         if (nearer !== undefined) ({ documents, key: cut } = nearer)
-        found = yield* toCut(cut)
+        found = yield* this.#upTo(segment, read, inclusive(cut))
       }
       if (!(yield* this.#readFound(segment, found, false))) return false
       if (this.#first.last === undefined && this.#seen.size > limit) return false
@@ -208,9 +206,17 @@ class ColumnWalk {
     }
   }
 
-  /** Candidates of a segment from what was read of its order up to an end. */
-  #upTo({ number }: OrderedSegment, read: End | undefined, to: RangeEnd | undefined): Waiting<SegmentCandidates> {
-    return evaluateOn(this.#execution, number, this.#within(this.#between(read, to)))
+  /**
+   * Candidates of a segment from what was read of its order up to an end.
+   * @param listed see IndexView.evaluate()
+   */
+  #upTo(
+    { number }: OrderedSegment,
+    read: End | undefined,
+    to: RangeEnd | undefined,
+    listed?: number
+  ): Waiting<SegmentCandidates> {
+    return evaluateOn(this.#execution, number, this.#within(this.#between(read, to)), listed)
   }
 
   /** With more candidates in a range than this, part of it is read if that is enough. */
@@ -218,24 +224,17 @@ class ColumnWalk {
     return this.#wanted * nextRange + fewCandidates
   }
 
-  /** @param reached where the order begins, or what was read of it ends */
   #nearerCut(
-    { number, passed }: OrderedSegment,
+    segment: OrderedSegment,
     column: ColumnOrder,
     range: CutRange,
-    reached: End | undefined
+    read: End | undefined
   ): Waiting<Cut | undefined> {
-    const walk = this
-    return nearerCut(
-      range,
-      { enough: this.#wanted, many: this.#many },
-      (documents) => column.cut(passed + documents, this.#direction),
-      function* (key) {
-        if (reached !== undefined && !walk.#isBefore(reached, key)) return 0
-        const expression = walk.#within(walk.#between(reached, { key, isInclusive: true }))
-        return (yield* evaluateOn(walk.#execution, number, expression, 0)).upperCount
-      }
-    )
+    const countTo = function* (this: ColumnWalk, key: End): Waiting<number> {
+      return (yield* this.#upTo(segment, read, inclusive(key), 0)).upperCount
+    }
+    const keyAt = (documents: number) => column.cut(segment.passed + documents, this.#direction)
+    return nearerCut(range, { enough: this.#wanted, many: this.#many }, keyAt, countTo.bind(this))
   }
 
   /** Handles a segment in which enough documents certainly have the first value: most of them need not be read. */
@@ -348,4 +347,8 @@ class ColumnWalk {
     }
     return { count: ordinals.length, ordinal: (i) => ordinals[i]!, isCertain: (i) => certain[i]! }
   }
+}
+
+function inclusive(key: End | undefined): RangeEnd | undefined {
+  return key === undefined ? undefined : { key, isInclusive: true }
 }

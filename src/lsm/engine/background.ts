@@ -109,10 +109,12 @@ export class Background {
 
   /** Goes on, a moment from now, with what was left to merge when the store was closed. */
   resume(): void {
-    this.#firstPick = setTimeout(() => this.#pickNow(), firstPickDelay).unref()
+    this.#firstPick = setTimeout(() => this.endDelay(), firstPickDelay).unref()
   }
 
-  #pickNow(): void {
+  /** Ends the delay of resume(): something was written, which will be a table, or somebody waits. */
+  endDelay(): void {
+    if (this.#firstPick === undefined) return
     clearTimeout(this.#firstPick)
     this.#firstPick = undefined
     this.schedule()
@@ -127,16 +129,11 @@ export class Background {
     if (isFree && this.#firstPick === undefined) this.#startPick()
   }
 
-  /** Something was written, which will be a table. */
-  onWrite(): void {
-    if (this.#firstPick !== undefined) this.#pickNow()
-  }
-
   /** Writers are waiting now: a job that has failed too often gets a last try at once. */
   onWritersWaiting(): void {
     this.#flushes.onWritersWaiting()
     this.#mergeRetry.expedite()
-    if (this.#firstPick !== undefined) this.#pickNow()
+    this.endDelay()
   }
 
   /** Resolves when every memtable has been flushed. @throws the failure of an attempt that began after the call */

@@ -358,7 +358,7 @@ export class Engine implements Moment {
     const place = { path: this.#logs.current.path }
     applyBatches(memtable, group.chunk, group.payloadStart, group.payloadEnd, place, this.#gaps)
     this.#sequence = group.lastSequence
-    this.#background.onWrite()
+    this.#background.endDelay()
   }
 
   #onFlushed(flushed: readonly FrozenBuffer[], milliseconds: number): void {

@@ -95,7 +95,7 @@ export const compaction = [
   ),
   mutant(
     'a store that is always closed at once is never merged',
-    edit('lsm/engine/engine', '    this.#background.onWrite()\n', ''),
+    edit('lsm/engine/engine', '    this.#background.endDelay()\n', ''),
     'lsm/compaction-rest'
   ),
   mutant(
