@@ -10,6 +10,8 @@ import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
 import { rollup } from 'rollup'
+import { minify } from 'terser'
+import { inlinedPackages, isInlined } from './inlined-packages.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = resolve(process.argv[2] ?? resolve(root, 'dist'))
@@ -36,28 +38,30 @@ const threads = {
 const typescript = {
   name: 'typescript',
   transform: (code, id) =>
-    id.endsWith('.ts') ? transform(code, { loader: 'ts', target, sourcemap: true, sourcefile: id }) : undefined,
-  // Minified, since a process parses all of it before opening anything. Names are kept, and lines are short enough for
-  // stack traces to be useful.
-  renderChunk: (code) =>
-    transform(code, {
-      minifyWhitespace: true,
-      minifySyntax: true,
-      lineLimit: 160,
-      format: 'esm',
-      target,
-      sourcemap: true
+    /\.ts(\?|$)/.test(id) ? transform(code, { loader: 'ts', target, sourcemap: true, sourcefile: id }) : undefined,
+  // Minified, since a process parses all of it before opening anything. Names of functions and classes are kept, and
+  // lines are short enough for stack traces to be useful.
+  async renderChunk(source) {
+    const { code, map } = await transform(source, { minifySyntax: true, format: 'esm', target, sourcemap: true })
+    return minify(code, {
+      module: true,
+      compress: false,
+      mangle: { toplevel: false, keep_fnames: true, keep_classnames: true },
+      format: { max_line_len: 160 },
+      sourceMap: { content: map }
     })
+  }
 }
 
+const packages = inlinedPackages()
 await write(entries, chunkOf())
 for (const [name, input] of Object.entries(threads)) await write({ [name]: input })
 
 async function write(input, manualChunks) {
   const bundle = await rollup({
     input,
-    external: (id) => !id.startsWith('.') && !isAbsolute(id),
-    plugins: [typescript],
+    external: (id) => !id.startsWith('.') && !isAbsolute(id) && !isInlined(id),
+    plugins: [packages, typescript],
     onwarn(warning) {
       if (warning.code !== 'CIRCULAR_DEPENDENCY') throw new Error(warning.message)
     }

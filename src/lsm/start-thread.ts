@@ -26,7 +26,7 @@ export function startThread(
     name: `petaldb ${name}`,
     ...(resourceLimits && { resourceLimits }),
     workerData,
-    ...(isAlone === true && withoutPreloads())
+    ...(isAlone === true ? withoutPreloads() : withoutInputType())
   }
   if (!isSource(module)) return new Worker(new URL(module), options)
   // Uncompiled sources need the loader in the thread, too.
@@ -52,4 +52,16 @@ export function assertThreadModule(moduleUrl: string, name: string): void {
 function withoutPreloads(): WorkerOptions {
   if (process.versions.pnp !== undefined) return {}
   return { execArgv: [], env: { ...process.env, NODE_OPTIONS: '' } }
+}
+
+/**
+ * A thread that inherits `--input-type`, with which `node --eval` runs a module, refuses to run a file. A thread of its
+ * own arguments may only get those of threads, of which preloads are what its code may need.
+ */
+function withoutInputType(): WorkerOptions {
+  const { execArgv } = process
+  if (!execArgv.some((argument) => argument.startsWith('--input-type'))) return {}
+  const isPreload = (argument = ''): boolean => /^(-r$|--(require|import|(experimental-)?loader)(=|$))/.test(argument)
+  const hasValueNext = (argument = ''): boolean => isPreload(argument) && !argument.includes('=')
+  return { execArgv: execArgv.filter((argument, i) => isPreload(argument) || hasValueNext(execArgv[i - 1])) }
 }

@@ -5,9 +5,13 @@
  * 1. Inspecting changes nothing on disk.
  * 2. The marker appears atomically: write, fsync, link or rename, fsync of the directory.
  * 3. Within a process a directory is claimed by one owner at a time.
+ *
+ * What every open() does is synchronous: a handful of system calls, each of which takes less time than a turn of the
+ * event loop.
  */
 import { randomUUID } from 'node:crypto'
-import { access, constants, link, lstat, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { access, constants, link, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PetalError } from '../../model/errors.ts'
 import type { FileSystem } from './file-system.ts'
@@ -48,7 +52,7 @@ const claimed = new Set<string>()
  * @throws PetalError DBPathInUse
  */
 export async function claimDirectory(location: string): Promise<() => void> {
-  const path = await realpath(location)
+  const path = realpathSync.native(location)
   if (claimed.has(path)) {
     const cause = Object.assign(new Error(`${path} is already open in this process`), { code: 'LEVEL_LOCKED' })
     throw new PetalError('DBPathInUse', `${location} is in use by another database in this process`, {
@@ -64,15 +68,15 @@ export async function claimDirectory(location: string): Promise<() => void> {
  * @throws PetalError UnsupportedFormat for a marker of a newer format, NotADatabase for a marker that is not ours
  */
 export function inspectDirectory(location: string): Promise<DirectoryState> {
-  return sparing(nodeFileSystem).retrying(() => inspect(location))
+  return sparing(nodeFileSystem).retrying(async () => inspect(location))
 }
 
-async function inspect(location: string): Promise<DirectoryState> {
-  const entry = await statOrUndefined(location)
+function inspect(location: string): DirectoryState {
+  const entry = statOrUndefined(location)
   if (entry === undefined) return { kind: 'missing' }
   if (!entry.isDirectory()) return { kind: 'foreign', found: entry.isFile() ? 'a file' : 'not a directory' }
-  const names = (await readdir(location)).filter((name) => !temporaryPattern.test(name))
-  if (names.includes(markerName)) return { kind: 'ours', marker: await readMarker(location) }
+  const names = readdirSync(location).filter((name) => !temporaryPattern.test(name))
+  if (names.includes(markerName)) return { kind: 'ours', marker: readMarker(location) }
   return names.length === 0 ? { kind: 'empty' } : { kind: 'foreign', found: describeContents(names) }
 }
 
@@ -137,10 +141,10 @@ export async function unwritableReason(location: string): Promise<string | undef
   }
 }
 
-async function readMarker(location: string): Promise<Marker> {
+function readMarker(location: string): Marker {
   const path = join(location, markerName)
-  const { size } = await stat(path)
-  const text = size <= maxMarkerBytes ? await readFile(path, 'utf8') : ''
+  const { size } = statSync(path)
+  const text = size <= maxMarkerBytes ? readFileSync(path, 'utf8') : ''
   const content = parseObject(text)
   if (content?.magic !== magic) {
     throw new PetalError(
@@ -181,15 +185,15 @@ function describeContents(names: readonly string[]): string {
   return `a directory containing ${shown.join(', ')}${names.length > shown.length ? `, … (${names.length} entries)` : ''}`
 }
 
-async function statOrUndefined(path: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
+function statOrUndefined(path: string): Stats | undefined {
   try {
-    return await stat(path)
+    return statSync(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   try {
     // A dangling symbolic link exists: it is not a place to create a database.
-    return await lstat(path)
+    return lstatSync(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return undefined
