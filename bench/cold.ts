@@ -67,15 +67,18 @@ export async function measureCold(
   }
 }
 
-/** Ends the process that has the store open, starts another one, and waits until the machine is quiet. */
+/**
+ * Ends the process that has the store open, waits until the machine is quiet, and starts another one, which opens the
+ * store at once, as programs do: after two seconds without work, opening takes twice as long on some virtual machines.
+ */
 async function handOver(name: ContenderName, processes: Map<ContenderName, Process>) {
   const before = processes.get(name)!
   const directory = await before.call('leave', undefined)
   await before.end()
+  await untilQuiet()
   const child = connect<ContenderHandlers>(new URL('contender-process.ts', import.meta.url))
   processes.set(name, child)
   await child.call('prepare', name)
-  await untilQuiet()
   return {
     open: () => child.call('open', { name, directory }),
     time: (query: QueryClass) => child.call('time', { query, milliseconds: 0 }),

@@ -6,7 +6,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import type { DocumentSource, IndexStore } from './document-index.ts'
-import { IndexArea, indexRange, ordinalOf } from './records/index-keys.ts'
+import { IndexArea, ordinalOf, recordsOf } from './records/index-keys.ts'
 import { SealedSegment } from './segment/sealed-segment.ts'
 import { readLive, readPositions, SegmentHandle } from './segment/segment-handle.ts'
 import { decodeSegmentRecord, type SegmentRecord } from './segment/segment-record.ts'
@@ -45,7 +45,7 @@ export async function* loadSegments(context: StoredContext): AsyncGenerator<Segm
 
 async function readRecords(store: IndexStore) {
   const records: { readonly record: SegmentRecord; readonly recordBytes: number }[] = []
-  for await (const [, value] of store.scan(...indexRange(IndexArea.segment))) {
+  for await (const [, value] of store.scan(...recordsOf(IndexArea.segment))) {
     records.push({ record: decodeSegmentRecord(value), recordBytes: value.length })
   }
   return records
@@ -53,7 +53,7 @@ async function readRecords(store: IndexStore) {
 
 /** Yields the ordinals that only a dead mark says are deleted. */
 export async function* markedDead(store: IndexStore): AsyncGenerator<number> {
-  for await (const [key] of store.scan(...indexRange(IndexArea.dead))) {
+  for await (const [key] of store.scan(...recordsOf(IndexArea.dead))) {
     const ordinal = ordinalOf(key)
     if (ordinal !== undefined) yield ordinal
   }
@@ -61,7 +61,7 @@ export async function* markedDead(store: IndexStore): AsyncGenerator<number> {
 
 /** True when there are segment records, readable or not. */
 export async function hasSegments(store: IndexStore): Promise<boolean> {
-  for await (const _ of store.scan(...indexRange(IndexArea.segment))) return true
+  for await (const _ of store.scan(...recordsOf(IndexArea.segment))) return true
   return false
 }
 

@@ -129,6 +129,11 @@ export class ArrayCursor implements Cursor {
   }
 }
 
+/** The key at a cursor, valid until it moves. */
+export function currentKey({ keyBytes, keyStart, keyEnd }: Cursor): Uint8Array {
+  return keyBytes.subarray(keyStart, keyEnd)
+}
+
 /** Counts the calls of next() and previous(). */
 export class CountingCursor extends ArrayCursor {
   steps = 0

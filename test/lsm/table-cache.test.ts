@@ -2,10 +2,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
 import { Block } from '../../src/lsm/format/block.ts'
-import { EntryKind } from '../../src/lsm/format/entry.ts'
+import { compareKeys, EntryKind } from '../../src/lsm/format/entry.ts'
 import { Found } from '../../src/lsm/format/found.ts'
 import { keyHash } from '../../src/lsm/format/key-filter.ts'
-import { allOf } from './cursor-cases.ts'
+import { allOf, currentKey } from './cursor-cases.ts'
 import { buildTable, openTable, usualOptions } from './table-filling.ts'
 
 /** A block of this many bytes. */
@@ -113,6 +113,37 @@ test('a scan may cache the block that it seeks to, and no block after it', () =>
   assert.is(cache.blocks, 2)
   assert.is(allOf(table.cursor({ fillCache: 'sought', readahead: true })).length, 400)
   assert.is(cache.blocks, 3, 'the first block was sought')
+})
+
+test('a scan reads no block whose keys are all at or after its end, nor one of the keys before it if it starts behind the separator', () => {
+  const values = ['c', 'e'].flatMap((letter) =>
+    Array.from({ length: 20 }, (_, i) => ({
+      key: Buffer.from(`collection ${letter}${i + 10}`),
+      sequence: 1,
+      kind: EntryKind.put,
+      value: Buffer.alloc(500, i)
+    }))
+  )
+  const twoLetters = buildTable(values, { ...usualOptions, blockBytes: 1000 })
+  /** Number of entries, and of reads without readahead. */
+  const scan = (from: string, to: string): [entries: number, reads: number] => {
+    const table = openTable(twoLetters, new BlockCache(0))
+    const before = twoLetters.file.reads
+    const end = Buffer.from(`collection ${to}`)
+    const cursor = table.cursor({ fillCache: 'none', readahead: false }, end)
+    let count = 0
+    cursor.seek(Buffer.from(`collection ${from}`))
+    for (; cursor.isValid && compareKeys(currentKey(cursor), end) < 0; cursor.next()) count++
+    cursor.close()
+    return [count, twoLetters.file.reads - before]
+  }
+  const [, all] = scan('c', 'z')
+  const blocks = all / 2
+  assert.is(blocks, 10)
+  assert.equal(scan('d', 'e'), [0, 1], 'between the letters: the last block of the first may go on')
+  assert.equal(scan('c', 'd'), [20, blocks])
+  assert.equal(scan('c', 'e'), [20, blocks])
+  assert.equal(scan('e\0', 'f'), [20, blocks])
 })
 
 test('get() takes one read, and none if it is repeated or cached', () => {

@@ -8,7 +8,7 @@ import { Found } from '../../src/lsm/format/found.ts'
 import { keyHash } from '../../src/lsm/format/key-filter.ts'
 import { summarizeTable } from '../../src/lsm/format/table-summary.ts'
 import { seedOfRun } from '../support/values.ts'
-import { allOf, assertSameWalk, keys, steps } from './cursor-cases.ts'
+import { allOf, assertSameWalk, currentKey, keys, steps } from './cursor-cases.ts'
 import { buildTable, openTable, tableEntries, tableOptions } from './table-filling.ts'
 
 const seed = seedOfRun()
@@ -29,6 +29,34 @@ test('a table is walked like the sorted array it was made from, in any direction
       assert.equal(allOf(table.cursor(read)), entries)
     }),
     { seed, numRuns: 1500 }
+  )
+})
+
+test('a cursor with an end has every entry before it, in any walk that does not reach it', () => {
+  fc.assert(
+    fc.property(tableEntries, tableOptions, keys, keys, readOptions, (entries, options, target, end, read) => {
+      const table = openTable(buildTable(entries, options))
+      const within = entries.filter(({ key }) => compareKeys(key, target) >= 0 && compareKeys(key, end) < 0)
+      const cursor = table.cursor(read, end)
+      const readOn = (): void => {
+        for (const entry of within) {
+          assert.ok(cursor.isValid)
+          assert.equal([Buffer.from(currentKey(cursor)), cursor.sequence], [entry.key, entry.sequence])
+          cursor.next()
+        }
+        assert.ok(!cursor.isValid || compareKeys(currentKey(cursor), end) >= 0)
+      }
+      cursor.seek(target)
+      readOn()
+      cursor.seekBefore(end)
+      const last = entries.filter(({ key }) => compareKeys(key, end) < 0).at(-1)
+      assert.is(cursor.isValid, last !== undefined)
+      if (last !== undefined) assert.equal(Buffer.from(currentKey(cursor)), last.key)
+      cursor.seek(target)
+      readOn()
+      cursor.close()
+    }),
+    { seed, numRuns: 1000 }
   )
 })
 

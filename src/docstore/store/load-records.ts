@@ -14,8 +14,11 @@ import { ordinalSuffix } from './layout.ts'
 /** `a`: unused by the other areas of the index (sharded-bloom/records/index-keys.ts). */
 const letter = 0x61
 
-/** All keys are in [from, to). */
-export const loadKeys: readonly [from: Uint8Array, to: Uint8Array] = [Uint8Array.of(letter), Uint8Array.of(letter + 1)]
+/** All keys are in [from, to), which begins behind the letter alone for the reason of recordsOf() (index-keys.ts). */
+export const loadKeys: readonly [from: Uint8Array, to: Uint8Array] = [
+  Uint8Array.of(letter, 0),
+  Uint8Array.of(letter + 1)
+]
 
 export interface LoadRecord {
   /** All ordinals of the load are below this. */

@@ -61,7 +61,7 @@ export class EngineReadView implements ReadView, Places {
   cursor(options: CursorOptions, range = everything): Cursor {
     const cursors: Cursor[] = []
     for (const { memtable } of this.buffers) if (!memtable.isEmpty) cursors.push(memtable.cursor())
-    for (const run of this.runs(range)) cursors.push(pinningCursor(run, this.tables, options))
+    for (const run of this.runs(range)) cursors.push(pinningCursor(run, this.tables, options, range.end))
     return mergeCursors(cursors)
   }
 

@@ -15,11 +15,14 @@ export class TableCursor extends BlockCursor {
   #current = -1
   /** Reads the first key of a block that may be skipped. */
   #ahead: BlockCursor | undefined
+  readonly #end: Uint8Array | undefined
 
-  constructor(index: BlockIndex, source: BlockSource) {
+  /** @param end moving forwards, blocks without a key before it are not read: the cursor becomes invalid instead */
+  constructor(index: BlockIndex, source: BlockSource, end?: Uint8Array) {
     super()
     this.#index = index
     this.#source = source
+    this.#end = end
   }
 
   override seekToFirst(): void {
@@ -35,7 +38,7 @@ export class TableCursor extends BlockCursor {
   override seek(target: Uint8Array): void {
     this.isValid = false
     const block = this.#index.find(target)
-    if (block === this.#index.count) return
+    if (block === this.#index.count || this.#isPastEnd(block)) return
     this.#enter(block)
     super.seek(target)
     // The target is between the block's last key and its separator: the next block's first key follows it.
@@ -115,9 +118,14 @@ export class TableCursor extends BlockCursor {
   }
 
   #goForward(block: number): void {
-    if (block >= this.#index.count) return
+    if (block >= this.#index.count || this.#isPastEnd(block)) return
     this.#enter(block)
     super.seekToFirst()
+  }
+
+  /** Whether no key of a block is before the end: all are at or after the separator of the block before. */
+  #isPastEnd(block: number): boolean {
+    return this.#end !== undefined && block > 0 && this.#index.compareSeparator(block - 1, this.#end) >= 0
   }
 
   #goBack(block: number): void {

@@ -147,9 +147,12 @@ export class Table {
     return undefined
   }
 
-  /** The bytes it exposes may be handed out: see block-source.ts. */
-  cursor(options: ReadOptions): Cursor {
-    return new TableCursor(this.#file.index, new BlockSource(this.#file, this.#cached, options))
+  /**
+   * The bytes it exposes may be handed out: see block-source.ts.
+   * @param end keys from here on are not needed: moving forwards, the cursor may end before them
+   */
+  cursor(options: ReadOptions, end?: Uint8Array): Cursor {
+    return new TableCursor(this.#file.index, new BlockSource(this.#file, this.#cached, options), end)
   }
 
   /**

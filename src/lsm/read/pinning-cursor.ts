@@ -6,10 +6,12 @@ import type { TableMeta } from '../version/table-meta.ts'
 import { LevelCursor } from './level-cursor.ts'
 import type { CursorOptions } from './read-view.ts'
 
+/** @param end keys from here on are not needed: moving forwards, the cursor may end before them */
 export function pinningCursor(
   run: readonly TableMeta[],
   tables: TableCache,
-  { fillCache, reusesMemory }: CursorOptions
+  { fillCache, reusesMemory }: CursorOptions,
+  end: Uint8Array | undefined
 ): Cursor {
   let space: ReadSpace | undefined
   let pinned: number | undefined
@@ -17,7 +19,7 @@ export function pinningCursor(
     const opened = tables.pin(table)
     pinned = table.number
     if (reusesMemory) space = ReadSpace.acquire()
-    return opened.cursor({ fillCache, readahead: true, space })
+    return opened.cursor({ fillCache, readahead: true, space }, end)
   }
   const unpin = (): void => {
     if (pinned !== undefined) tables.unpin(pinned)

@@ -24,7 +24,7 @@ export interface ReadView extends GapMoment {
   /**
    * A cursor over all entries of the view, merged: includes older versions, tombstones, and entries too new to be
    * visible.
-   * @param range the keys needed, by default all: others may be included
+   * @param range the keys needed, by default all: others may be included, but the blocks behind them are not read
    */
   cursor(options: CursorOptions, range?: Range): Cursor
   /** May be called twice. REQUIRES: its cursors are closed. */

@@ -54,7 +54,7 @@ export class ThreadView implements ReadView {
     const runs = this.#runs.map((run) => tablesWithin(run, range)).filter(({ length }) => length > 0)
     return mergeCursors([
       ...this.#memtables.map((memtable) => memtable.newCursor()),
-      ...runs.map((run) => pinningCursor(run, this.#tables, options))
+      ...runs.map((run) => pinningCursor(run, this.#tables, options, range.end))
     ])
   }
 

@@ -82,6 +82,14 @@ export function indexRange(area: IndexArea, ordinal?: number): readonly [from: U
   return [indexKey(area, ordinal), indexKey(area, ordinal + 1)]
 }
 
+/**
+ * Returns [from, to), the range of all records of an area whose keys have an ordinal. It begins behind the letter alone,
+ * which may be the separator after a store's block of records of the area before: that block is not read then.
+ */
+export function recordsOf(area: IndexArea): readonly [from: Uint8Array, to: Uint8Array] {
+  return [Uint8Array.of(area, 0), Uint8Array.of(area + 1)]
+}
+
 /** Returns the ordinal in a key, or undefined if the key is too short. */
 export function ordinalOf(key: Uint8Array): number | undefined {
   if (key.length < 9) return undefined

@@ -32,7 +32,7 @@ import { OrdinalSet } from '../ordinal-set.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import { CheckedStore } from '../records/checked-store.ts'
 import { decodeHeader } from '../records/index-header.ts'
-import { IndexArea, indexKey, indexRange, ordinalOf } from '../records/index-keys.ts'
+import { IndexArea, indexKey, ordinalOf, recordsOf } from '../records/index-keys.ts'
 import { ShardedIndex } from '../sharded-index.ts'
 import type { ShardedIndexOptions } from '../sharded-index-options.ts'
 import type { StoredChoice } from '../tune/stored-choice.ts'
@@ -94,7 +94,7 @@ export class ScatteredIndex implements DocumentIndex {
    */
   async #openMarked(nextVersion: number, documents: number, hasChangedOptions: boolean): Promise<void> {
     this.#isOpen = true
-    for await (const [key] of this.#options.store.scan(...indexRange(IndexArea.written))) {
+    for await (const [key] of this.#options.store.scan(...recordsOf(IndexArea.written))) {
       const ordinal = ordinalOf(key)
       if (ordinal !== undefined) this.#marked.add(ordinal)
     }
