@@ -85,7 +85,7 @@ function coldSection(queries: readonly QueryResult[], contenders: readonly Conte
 
 Closed, opened in a new process that has loaded the library and compiled none of it, then each query once, in this order:
 median (least to most) of seven such processes, of one where that takes longer than five seconds. The machine is left to rest
-before each, and the operating system's page cache is warm. *Open again*: closed and opened by the same process, five times.
+before each is started, and the operating system's page cache is warm. *Open again*: closed and opened by the same process, five times.
 
 ${table(['query', ...reopened.map(({ name }) => name)], rows)}
 

@@ -19,6 +19,7 @@ const source = (path) => resolve(root, 'src', path)
 const target = 'node20.15'
 
 const entries = {
+  node: source('node.ts'),
   index: source('index.ts'),
   lsm: source('lsm/index.ts'),
   'sharded-bloom': source('sharded-bloom/standalone/index.ts'),

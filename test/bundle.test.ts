@@ -1,7 +1,7 @@
 /** The bundle that `npm run build` makes, which is what the package contains, works as the sources do. */
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { suite } from 'uvu'
@@ -22,7 +22,7 @@ test.after(() => rmSync(bundle, { recursive: true, force: true }))
 /** Runs a program that imports the bundle as `petaldb/…`, and returns the lines that it prints. */
 async function print(program: string): Promise<string[]> {
   const code = program.replaceAll(/'petaldb(\/[a-z-]+)?'/g, (_, entry: string | undefined) =>
-    JSON.stringify(join(bundle, `${entry?.slice(1) ?? 'index'}.js`))
+    JSON.stringify(join(bundle, `${entry?.slice(1) ?? 'node'}.js`))
   )
   // Where the packages that the program itself imports are found.
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: root })
@@ -85,6 +85,36 @@ test('a database loads nothing of abstract-level but what is in the bundle, whos
     assert.match(licenses, `${name} ${version}\n`)
   }
   assert.is(licenses.match(/Permission is hereby granted/g)?.length, 5)
+})
+
+test('the entry for Node exports what the other one does, which imports no part of the store', async () => {
+  const [names, others] = await print(`
+    import * as node from 'petaldb'
+    import * as index from 'petaldb/index'
+    for (const entry of [node, index]) console.log(Object.keys(entry).join())
+  `)
+  assert.is(names, others)
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string | { readonly node?: string; readonly default: string }>>
+  }
+  for (const entry of Object.values(exports)) {
+    if (typeof entry === 'string') continue
+    for (const file of [entry.node, entry.default])
+      assert.ok(file === undefined || existsSync(join(bundle, basename(file))))
+  }
+  const imports = (file: string): string[] =>
+    [...readFileSync(join(bundle, file), 'utf8').matchAll(/(?:from|^import|;import)\s*"\.\/([\w-]+\.js)"/g)].map(
+      (found) => found[1]!
+    )
+  const reached = new Set<string>()
+  const visit = (file: string): void => {
+    if (reached.has(file)) return
+    reached.add(file)
+    imports(file).forEach(visit)
+  }
+  visit('index.js')
+  assert.ok([...reached].some((file) => file.startsWith('core-')))
+  assert.not.ok([...reached].some((file) => file.startsWith('store-')))
 })
 
 test('stack traces name classes and functions', () => {
