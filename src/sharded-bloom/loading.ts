@@ -8,7 +8,7 @@ import { PetalError } from '../model/errors.ts'
 import type { DocumentSource, IndexStore } from './document-index.ts'
 import { IndexArea, ordinalOf, recordsOf } from './records/index-keys.ts'
 import { SealedSegment } from './segment/sealed-segment.ts'
-import { readLive, readPositions, SegmentHandle } from './segment/segment-handle.ts'
+import { decodeLive, readPositions, SegmentHandle } from './segment/segment-handle.ts'
 import { decodeSegmentRecord, type SegmentRecord } from './segment/segment-record.ts'
 import { type StoredContext, StoredSegment } from './segment/stored-segment.ts'
 
@@ -21,12 +21,14 @@ export async function* loadSegments(context: StoredContext): AsyncGenerator<Segm
   let end = 0
   let isLast = false
   // All segment records first, then the records they refer to: a store reads adjacent records faster in sequence.
-  for (const { record, recordBytes } of await readRecords(store)) {
+  const records = await readRecords(store)
+  const lives = await readLives(store)
+  for (const { record, recordBytes } of records) {
     if (record.firstOrdinal < end || isLast) {
       throw new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} overlaps another`)
     }
     await assertNoDocuments(documents, end, record.firstOrdinal)
-    const live = await readLive(store, record, geometry)
+    const live = decodeLive(lives.get(record.storedAt), record, geometry)
     const positions = await readPositions(store, record)
     const segment = record.isSealed ? new SealedSegment(sealed, record) : new StoredSegment(context, record)
     const handle = new SegmentHandle(segment, live, positions)
@@ -35,7 +37,7 @@ export async function* loadSegments(context: StoredContext): AsyncGenerator<Segm
     handle.bytes = record.bytes
     handle.liveBytes = live.dead > 0 ? geometry.segmentDocuments / 8 : 0
     handle.directoryBytes = recordBytes
-    // An open segment's bitmap may describe positions since given to other documents (see readLive).
+    // An open segment's bitmap may describe positions since given to other documents (see decodeLive).
     handle.isLiveStored = record.isSealed
     yield handle
     end = handle.endOrdinal
@@ -49,6 +51,16 @@ async function readRecords(store: IndexStore) {
     records.push({ record: decodeSegmentRecord(value), recordBytes: value.length })
   }
   return records
+}
+
+/** Reads all live bitmaps: by the number that identifies a segment in keys. */
+async function readLives(store: IndexStore): Promise<Map<number, Uint8Array>> {
+  const lives = new Map<number, Uint8Array>()
+  for await (const [key, value] of store.scan(...recordsOf(IndexArea.live))) {
+    const storedAt = ordinalOf(key)
+    if (storedAt !== undefined) lives.set(storedAt, value)
+  }
+  return lives
 }
 
 /** Yields the ordinals that only a dead mark says are deleted. */

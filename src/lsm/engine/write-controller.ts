@@ -20,8 +20,9 @@ export class WriteController {
   readonly #partitionDepth: number
   readonly #counters: EngineCounters
   readonly #pacer = new WritePacer()
-  /** The partition with most runs in level 0. */
-  #deepest: ReturnType<typeof deepestPartition>
+  #level0: readonly TableMeta[]
+  /** The partition with most runs in level 0; undefined until a write needs it. */
+  #deepest: ReturnType<typeof deepestPartition> | undefined
   #flushRate = Number.POSITIVE_INFINITY
 
   /** @param level0 tables of level 0 */
@@ -29,12 +30,13 @@ export class WriteController {
     this.#limits = { maxPendingMemtables, ...level0Limits(options) }
     this.#partitionDepth = options.partitionDepth
     this.#counters = counters
-    this.#deepest = deepestPartition(level0, options.partitionDepth)
+    this.#level0 = level0
   }
 
   /** The tables of level 0 have changed. */
   onInstalled(level0: readonly TableMeta[]): void {
-    this.#deepest = deepestPartition(level0, this.#partitionDepth)
+    this.#level0 = level0
+    this.#deepest = undefined
   }
 
   /** `bytes` of memtables were flushed in `milliseconds`, excluding overlap with the previous flush. */
@@ -62,13 +64,18 @@ export class WriteController {
     return milliseconds
   }
 
+  get #deepestPartition(): ReturnType<typeof deepestPartition> {
+    this.#deepest ??= deepestPartition(this.#level0, this.#partitionDepth)
+    return this.#deepest
+  }
+
   #load(pendingMemtables: number): WriteLoad {
-    return { pendingMemtables, level0Runs: this.#deepest.runs, flushRate: this.#flushRate }
+    return { pendingMemtables, level0Runs: this.#deepestPartition.runs, flushRate: this.#flushRate }
   }
 
   /** The counter to charge: the deepest partition of level 0 if at its trigger, otherwise memtables. */
   #waits(level0Trigger: number): WaitCounts {
-    const { name, runs } = this.#deepest
+    const { name, runs } = this.#deepestPartition
     return runs >= level0Trigger ? this.#counters.waitsFor(name) : this.#counters.memtableWaits
   }
 }

@@ -1,5 +1,4 @@
 /** Encodes and decodes the fields of a version edit: a sequence of varints and length-prefixed bytes. */
-import { copyBytes } from '../../model/copy-bytes.ts'
 import { corruption, type Place } from '../errors.ts'
 import { readVarint, varintBytes, writeVarint } from './varint.ts'
 
@@ -48,7 +47,8 @@ export class FieldReader {
   #at = 0
 
   constructor(bytes: Uint8Array, place: Place) {
-    this.#bytes = bytes
+    // Not a Buffer, whose slice() would not copy.
+    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#place = place
   }
 
@@ -58,10 +58,12 @@ export class FieldReader {
 
   /** @throws LEVEL_CORRUPTION if the number is missing or not in least…most */
   number(what: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
-    const value = readVarint(this.#bytes, this.#at, this.#bytes.length)
+    const first = this.#bytes[this.#at]
+    // Most numbers have one byte, and a store is opened by code that has hardly run.
+    const value = first !== undefined && first < 0x80 ? first : readVarint(this.#bytes, this.#at, this.#bytes.length)
     if (value < 0) throw this.damage(`${what} is truncated or too long at byte ${this.#at}`)
     if (value < least || value > most) throw this.damage(`${what} is ${value}, not in ${least}…${most}`)
-    this.#at += varintBytes(value)
+    this.#at += value < 0x80 ? 1 : varintBytes(value)
     return value
   }
 
@@ -71,9 +73,7 @@ export class FieldReader {
     if (length > this.#bytes.length - this.#at) throw this.damage(`${what} of ${length} bytes is truncated`)
     const start = this.#at
     this.#at += length
-    const copy = new Uint8Array(length)
-    copyBytes(this.#bytes, start, this.#at, copy, 0)
-    return copy
+    return this.#bytes.slice(start, this.#at)
   }
 
   text(what: string): string {

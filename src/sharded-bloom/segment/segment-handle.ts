@@ -137,17 +137,17 @@ export class SegmentHandle {
 }
 
 /**
- * Reads the stored live bitmap of a segment. Positions from `documents` on are live whatever it says: their ordinals
+ * Decodes the stored live bitmap of a segment. Positions from `documents` on are live whatever it says: their ordinals
  * may have been given to a failed batch, and to other documents since.
+ * @param bytes not retained
  * @throws PetalError IndexDamaged if there is no readable one: every stored segment has one, and dead documents must
  *   not be counted
  */
-export async function readLive(
-  store: IndexStore,
-  { firstOrdinal, storedAt, documents }: SegmentRecord,
+export function decodeLive(
+  bytes: Uint8Array | undefined,
+  { firstOrdinal, documents }: SegmentRecord,
   { segmentDocuments }: Geometry
-): Promise<LiveBitmap> {
-  const bytes = await store.get(indexKey(IndexArea.live, storedAt))
+): LiveBitmap {
   if (bytes?.length === 0) return new LiveBitmap(segmentDocuments)
   if (bytes?.length !== segmentDocuments / 8) {
     throw new PetalError('IndexDamaged', `The index segment at ordinal ${firstOrdinal} has no readable live bitmap`, {

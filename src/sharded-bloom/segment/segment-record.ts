@@ -100,6 +100,7 @@ export const noBytes: SegmentBytes = {
   pairTable: 0
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true })
 const maxShards = 65_536
 const maxPairs = 65_536
 
@@ -131,7 +132,7 @@ export function encodeSegmentRecord(record: SegmentRecord, pairTexts?: Uint8Arra
 export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
   let value: Record<string, unknown>
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Record<string, unknown>
+    value = JSON.parse(decoder.decode(bytes)) as Record<string, unknown>
   } catch (cause) {
     throw new PetalError('IndexDamaged', 'A segment record of the index is unreadable', { cause })
   }
