@@ -205,6 +205,33 @@ export const reading = [
     'lsm/skip-blocks'
   ),
   mutant(
+    'a scan ends before the block that its end lies in',
+    edit(
+      'lsm/format/table-cursor',
+      'compareSeparator(block - 1, this.#end) >= 0',
+      'compareSeparator(block, this.#end) >= 0'
+    ),
+    'lsm/table-reads'
+  ),
+  mutant(
+    'a scan reads the block whose keys begin at its end',
+    edit(
+      'lsm/format/table-cursor',
+      'compareSeparator(block - 1, this.#end) >= 0',
+      'compareSeparator(block - 1, this.#end) > 0'
+    ),
+    'lsm/table-cache'
+  ),
+  mutant(
+    'a scan reads whatever block comes next',
+    edit(
+      'lsm/format/table-cursor',
+      'return this.#end !== undefined && block > 0',
+      'return false && this.#end !== undefined && block > 0'
+    ),
+    'lsm/table-cache'
+  ),
+  mutant(
     'inspecting a block overwrites the block that a cursor is in',
     edit('lsm/format/block-source', 'this.#next = this.#next === 0 ? 1 : 0', 'this.#next = 0'),
     'lsm/skip-blocks'
