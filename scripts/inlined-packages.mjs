@@ -43,7 +43,7 @@ export function inlinedPackages() {
   const packages = new Set()
   return {
     name: 'inlined-packages',
-    async resolveId(id, importer) {
+    resolveId(id, importer) {
       const isOfEntry = importer === entry || importer?.endsWith(ofEntry)
       if (id === 'abstract-level' && isOfEntry) return { id, external: true }
       if (id in inlined) return `\0${id}`
