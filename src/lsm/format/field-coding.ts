@@ -58,12 +58,10 @@ export class FieldReader {
 
   /** @throws LEVEL_CORRUPTION if the number is missing or not in least…most */
   number(what: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
-    const first = this.#bytes[this.#at]
-    // Most numbers have one byte, and a store is opened by code that has hardly run.
-    const value = first !== undefined && first < 0x80 ? first : readVarint(this.#bytes, this.#at, this.#bytes.length)
+    const value = readVarint(this.#bytes, this.#at, this.#bytes.length)
     if (value < 0) throw this.damage(`${what} is truncated or too long at byte ${this.#at}`)
     if (value < least || value > most) throw this.damage(`${what} is ${value}, not in ${least}…${most}`)
-    this.#at += value < 0x80 ? 1 : varintBytes(value)
+    this.#at += varintBytes(value)
     return value
   }
 
