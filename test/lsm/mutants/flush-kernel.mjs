@@ -97,7 +97,7 @@ export const flushKernel = [
   ),
   mutant(
     'a match of nineteen bytes lacks the byte for the rest of its length',
-    edit(lz4, 'if (more >= 15) out', 'if (more > 15) out'),
+    edit(lz4, '<usize>(length >= 15)', '<usize>(length > 15)'),
     'lsm/table-lz4'
   ),
   mutant(

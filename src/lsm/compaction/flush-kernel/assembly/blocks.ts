@@ -14,6 +14,7 @@ const PATIENCE: u32 = 4
 const MAX_SKIPPED: u32 = 64
 const SMALLEST_BYTES: u32 = 64
 const LZ4_HEADER_BYTES: u32 = 4
+const SHORT_COPY: u32 = 128
 
 let blockBytes: u32 = 0
 let restartInterval: u32 = 0
@@ -118,6 +119,16 @@ function writeVarint(to: usize, value: u64): usize {
   return to + 1
 }
 
+/** Copies bytes; up to fifteen more are read and written. A call of memory.copy() takes longer than a short copy. */
+@inline
+function copy(from: usize, to: usize, length: u32): void {
+  if (length > SHORT_COPY) {
+    memory.copy(to, from, <usize>length)
+    return
+  }
+  for (let at: usize = 0; at < <usize>length; at += 16) v128.store(to + at, v128.load(from + at))
+}
+
 /** @param shared length of the prefix that the key has in common with the last one */
 export function addEntry(entry: usize, shared: u32): void {
   const key = keyOf(entry)
@@ -139,9 +150,9 @@ export function addEntry(entry: usize, shared: u32): void {
   to = writeVarint(to, keyLength - kept)
   to = writeVarint(to, valueLength)
   to = writeVarint(to, (sequenceOf(entry) << 1) + kindOf(entry))
-  memory.copy(to, key + <usize>kept, <usize>(keyLength - kept))
+  copy(key + <usize>kept, to, keyLength - kept)
   to += <usize>(keyLength - kept)
-  memory.copy(to, value, <usize>valueLength)
+  copy(value, to, valueLength)
   blockEnd = to + <usize>valueLength
   lastKey = key
   lastLength = keyLength

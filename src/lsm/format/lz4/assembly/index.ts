@@ -21,9 +21,12 @@
  */
 
 const TABLE: usize = 0
-const HASH_BITS: u32 = 12
-/** Odd; Collet's factor for a hash of 5 bytes. */
-const HASH_FACTOR: u64 = 889523592379
+const HASH_BITS: u32 = 13
+/**
+ * Odd; Collet's factor for a hash of 6 bytes. Matches of 4 and 5 bytes, which save one or two bytes and take as long as
+ * any other, are found only where the table happens to lead to them.
+ */
+const HASH_FACTOR: u64 = 227718039650203
 
 export const INPUT: usize = 0x10000
 export const OUTPUT: usize = 0x60000
@@ -38,10 +41,10 @@ const PLACE: usize = 0xffff
 /** After every 2^6 positions without a match, the search takes larger steps. */
 const SKIP_SHIFT: u32 = 6
 
-/** The table slot with the last position that had the same hash of its first five bytes. */
+/** The table slot with the last position that had the same hash of its first six bytes. */
 @inline
 function slotOf(word: u64): usize {
-  return TABLE + (<usize>(((word << 24) * HASH_FACTOR) >> (64 - HASH_BITS)) << 1)
+  return TABLE + (<usize>(((word << 16) * HASH_FACTOR) >> (64 - HASH_BITS)) << 1)
 }
 
 @inline
@@ -59,18 +62,29 @@ function copy(from: usize, to: usize, length: u32): void {
 function common(a: usize, b: usize, end: usize): u32 {
   const start = a
   do {
-    const equal = i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b)))
-    if (equal != 0xffff) {
+    const low = <u32>i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b)))
+    const high = <u32>i8x16.bitmask(i8x16.eq(v128.load(a, 16), v128.load(b, 16)))
+    const equal = low | (high << 16)
+    if (equal != 0xffffffff) {
       a += <usize>ctz(~equal)
       break
     }
-    a += 16
-    b += 16
+    a += 32
+    b += 32
   } while (a < end)
   return <u32>(min<usize>(a, end) - start)
 }
 
-/** Writes the part of a length that did not fit into the token. */
+/** Writes the part of a length that does not fit into the token. */
+@inline
+function writeRest(to: usize, length: u32): usize {
+  if (length >= 15 + 255) return writeLength(to, length - 15)
+  // Whether a byte is needed is hard to predict, so that a branch would take longer.
+  store<u8>(to, <u8>(length - 15))
+  return to + <usize>(length >= 15)
+}
+
+/** Writes the part of a length beyond what the token holds. */
 @inline
 function writeLength(to: usize, rest: u32): usize {
   while (rest >= 255) {
@@ -128,14 +142,14 @@ export function compress(length: u32, limit: u32, target: usize): u32 {
 
         const literals = <u32>(at - anchor) - backwards
         const more = forwards + backwards
-        const token = out++
-        if (literals >= 15) out = writeLength(out, literals - 15)
-        copy(anchor, out, literals)
+        store<u8>(out, <u8>((min<u32>(literals, 15) << 4) | min<u32>(more, 15)))
+        out = writeRest(out + 1, literals)
+        v128.store(out, v128.load(anchor))
+        v128.store(out, v128.load(anchor, 16), 16)
+        if (literals > 32) copy(anchor + 32, out + 32, literals - 32)
         out += <usize>literals
         store<u16>(out, <u16>(at - match))
-        out += 2
-        if (more >= 15) out = writeLength(out, more - 15)
-        store<u8>(token, <u8>((min<u32>(literals, 15) << 4) | min<u32>(more, 15)))
+        out = writeRest(out + 2, more)
         at = next
         anchor = at
         if (at <= lastOfPage) store<u16>(slotOf(load<u64>(at - 2)), <u16>(at - 2))
