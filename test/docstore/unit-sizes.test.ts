@@ -1,6 +1,7 @@
-/** Units are about equal, none larger than a segment or smaller than half of one. */
+/** Units are about equal, but for the first and last of records; none is larger than a segment or smaller than half of one. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { LineKind } from '../../src/docstore/bulk/load-unit.ts'
 import { UnitSizes } from '../../src/docstore/bulk/unit-sizes.ts'
 import { type Database, open } from '../../src/index.ts'
 import type { IndexStats } from '../../src/sharded-bloom/document-index.ts'
@@ -24,8 +25,8 @@ const below = (limit: number): number => Math.floor(random() * limit)
 const most = 1000
 
 /** Lines of each unit if the remaining number is known exactly, and the lines left over. */
-function divided(lines: number, threads: number): { readonly units: number[]; readonly rest: number } {
-  const sizes = new UnitSizes(most, threads)
+function divided(kind: LineKind, lines: number, threads: number): { readonly units: number[]; readonly rest: number } {
+  const sizes = new UnitSizes(kind, most, threads)
   sizes.begin(lines)
   const units: number[] = []
   for (let left = lines; ; ) {
@@ -41,7 +42,7 @@ test('a known number of lines is divided evenly, in as few rounds as possible', 
   for (let run = 0; run < 500; run++) {
     const threads = 1 + below(5)
     const lines = below(20 * most)
-    const { units, rest } = divided(lines, threads)
+    const { units, rest } = divided('line', lines, threads)
     const shown = `seed ${seed}: ${lines} lines, ${threads} threads: ${units.join(' ')}`
     assert.is(
       units.reduce((sum, unit) => sum + unit, rest),
@@ -56,8 +57,35 @@ test('a known number of lines is divided evenly, in as few rounds as possible', 
   }
 })
 
+test('a known number of records makes as many units, the first and the last of which are smaller than the others', () => {
+  for (let run = 0; run < 500; run++) {
+    const threads = 1 + below(5)
+    const lines = most / 2 + below(20 * most)
+    const { units, rest } = divided('record', lines, threads)
+    const shown = `seed ${seed}: ${lines} records, ${threads} threads: ${units.join(' ')}`
+    assert.is(rest, 0, shown)
+    assert.is(units.length, divided('line', lines, threads).units.length, shown)
+    assert.is(
+      units.reduce((sum, unit) => sum + unit),
+      lines,
+      shown
+    )
+    assert.ok(
+      units.every((unit) => unit <= most && unit >= most / 2),
+      shown
+    )
+    const inner = units.slice(1, -1)
+    const [first, last] = [units[0]!, units.at(-1)!]
+    assert.ok(Math.max(...inner, 0) - Math.min(...inner, most) <= units.length, shown)
+    assert.ok(Math.abs(first - last) <= units.length, shown)
+    // Equal but for rounding; as small as they may be, or the others are as large as they may be.
+    assert.ok(Math.min(...inner, most) >= first - units.length, shown)
+    assert.ok(first === most / 2 || Math.min(...inner, most) >= most - units.length, shown)
+  }
+})
+
 test('units are as large as segments if the number of lines is unknown or exceeded', () => {
-  const sizes = new UnitSizes(most, 2)
+  const sizes = new UnitSizes('line', most, 2)
   sizes.begin(undefined)
   assert.is(sizes.nextLines, most)
   sizes.taken(most)
@@ -119,7 +147,9 @@ for (const [name, insert] of Object.entries(sources)) {
     } else {
       // Both threads have the same amount of work, in three rounds or, if more lines were expected, in four.
       assert.ok(segments.length === 6 || segments.length === 8, shown)
-      assert.ok(Math.max(...segments) - Math.min(...segments) < unitLines / 10, shown)
+      const equal = name === 'a list of objects' ? segments.slice(1, -1) : segments
+      assert.ok(Math.max(...equal) - Math.min(...equal) < unitLines / 10, shown)
+      assert.ok(Math.min(...segments) >= unitLines / 2, shown)
     }
     await assertSound(db)
   })

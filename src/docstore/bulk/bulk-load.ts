@@ -80,7 +80,7 @@ export class BulkLoad {
     this.#threads = threads
     this.#backoff = new LoadBackoff(segments.segmentDocuments)
     this.#collector = new UnitCollector(kind, segments.segmentDocuments, maxUnitBytes, maxLineBytes)
-    this.#sizes = new UnitSizes(segments.segmentDocuments, threads)
+    this.#sizes = new UnitSizes(kind, segments.segmentDocuments, threads)
   }
 
   /** Returns undefined if the store, the index or the collection does not support it. */
@@ -148,6 +148,11 @@ export class BulkLoad {
   /** Whether advance() has something to do, apart from its timeout for slow input. */
   get isUnitComplete(): boolean {
     return this.#collector.isFull || this.#collector.isUnfillable
+  }
+
+  /** Bytes of the unit being collected. */
+  get collectedBytes(): number {
+    return this.#collector.length
   }
 
   /** Sends the collected lines to a thread if they make a unit, or leaves if they will not soon. */
