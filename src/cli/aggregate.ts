@@ -1,6 +1,7 @@
 /** `petaldb aggregate`: prints the results of a pipeline. */
+import type { Document } from '../index.ts'
 import { command } from './command.ts'
-import { existingCollection, openToRead } from './database.ts'
+import { existingCollection, openToRead, openToWriteOrRead } from './database.ts'
 import { aggregationText } from './explanation.ts'
 import { Interrupt } from './interrupt.ts'
 import { printCursor } from './print-cursor.ts'
@@ -31,7 +32,7 @@ export const aggregateCommand = command({
   async run([location = '', text = '[]'], options) {
     const pipeline = pipelineOf(text)
     using interrupt = new Interrupt()
-    await using db = await openToRead(location)
+    await using db = await (writes(pipeline) ? openToWriteOrRead(location) : openToRead(location))
     const collection = await existingCollection(db, options.collection)
     const cursor = collection.aggregate(pipeline, {
       ...(options.collation !== undefined && { collation: collationOf(options.collation) }),
@@ -40,3 +41,9 @@ export const aggregateCommand = command({
     return await printCursor(cursor, options, interrupt, aggregationText)
   }
 })
+
+/** Whether the pipeline, if it is valid, writes its results to a collection. */
+function writes(pipeline: readonly Document[]): boolean {
+  const last = pipeline.at(-1)
+  return last !== undefined && ('$out' in last || '$merge' in last)
+}

@@ -1,5 +1,7 @@
 /** Opens the database that a command names. */
 import { type Collection, type CollectionOptions, type Database, type OpenOptions, open } from '../index.ts'
+import { holderOf } from '../lsm/fs/lock.ts'
+import { nodeFileSystem } from '../lsm/fs/node-file-system.ts'
 import { PetalError } from '../model/errors.ts'
 
 /** For commands that need an existing database, and may write. If it is not writable, opens it read-only. */
@@ -9,21 +11,35 @@ export async function openExisting(location: string, options: Pick<OpenOptions, 
   } catch (error) {
     if (!(error instanceof PetalError)) throw error
     if (error.details.systemCode !== undefined) return await open(location, { ...options, readOnly: true })
-    if (error.codeName !== 'DatabaseNotFound') throw inUse(location, error)
-    throw new PetalError('DatabaseNotFound', `There is no database at ${location}`, { cause: error })
+    throw withoutAdvice(location, error)
   }
 }
 
-/** For commands that only read. A database that another process has open is read as it is now, with a note on stderr. */
+/**
+ * For commands that only read: changes nothing, and keeps nobody from opening the database meanwhile. One that another
+ * process has open is read as it is now, with a note on stderr.
+ */
 export async function openToRead(location: string): Promise<Database> {
+  try {
+    const db = await open(location, { readOnly: true })
+    const holder = holderOf(nodeFileSystem, location)
+    if (holder !== undefined) {
+      process.stderr.write(`petaldb: ${location} is in use by ${holder}: this is what it holds now\n`)
+    }
+    return db
+  } catch (error) {
+    throw error instanceof PetalError ? withoutAdvice(location, error) : error
+  }
+}
+
+/** For commands that may write, but can do without: reads a database that is in use, as openToRead() does. */
+export async function openToWriteOrRead(location: string): Promise<Database> {
   try {
     return await openExisting(location)
   } catch (error) {
     const holder = error instanceof PetalError ? error.details.holder : undefined
     if (typeof holder !== 'string') throw error
-    const db = await open(location, { readOnly: true })
-    process.stderr.write(`petaldb: ${location} is in use by ${holder}: this is what it holds now\n`)
-    return db
+    return openToRead(location)
   }
 }
 
@@ -34,14 +50,17 @@ export async function openToWrite(location: string, options: OpenOptions): Promi
   } catch (error) {
     if (!(error instanceof PetalError)) throw error
     const { codeName, details } = error
-    if (details.systemCode === undefined) throw inUse(location, error)
+    if (details.systemCode === undefined) throw withoutAdvice(location, error)
     throw new PetalError(codeName, `${location} cannot be written: ${details.systemCode}`, { cause: error, details })
   }
 }
 
 /** The same error, without advice for programmers. */
-function inUse(location: string, error: PetalError): PetalError {
+function withoutAdvice(location: string, error: PetalError): PetalError {
   const { codeName, details } = error
+  if (codeName === 'DatabaseNotFound') {
+    return new PetalError(codeName, `There is no database at ${location}`, { cause: error, details })
+  }
   if (typeof details.holder !== 'string') return error
   return new PetalError(codeName, `${location} is in use by ${details.holder}`, { cause: error, details })
 }

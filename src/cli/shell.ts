@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
 import { command } from './command.ts'
-import { openToRead } from './database.ts'
+import { openToWriteOrRead } from './database.ts'
 import { formatCount } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { hasColours } from './pretty-json.ts'
@@ -31,7 +31,7 @@ export const shellCommand = command({
   ],
   async run([location = '']) {
     using interrupt = new Interrupt()
-    await using db = await openToRead(location)
+    await using db = await openToWriteOrRead(location)
     const evaluator = new Evaluator({ db })
     const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true
     const output = new ShellOutput(process.stdout, {

@@ -73,6 +73,19 @@ export function acquireLock(given: FileSystem, location: string): Lock {
   }
 }
 
+/**
+ * Who has the directory, if another process does, for messages: it may have changed by now.
+ * @param location an existing directory
+ */
+export function holderOf(fileSystem: FileSystem, location: string): string | undefined {
+  const found = readRecord(fileSystem, join(location, lockName))
+  return typeof found === 'object' && !isOwn(found) && mayBeAlive(found) ? processOf(found) : undefined
+}
+
+function processOf({ pid }: LockRecord): string {
+  return `process ${pid}`
+}
+
 /** @throws LEVEL_LOCKED */
 function assertNotHeld(
   { fileSystem, location }: Place,
@@ -80,7 +93,7 @@ function assertNotHeld(
   found: LockRecord | 'unreadable'
 ): asserts found is LockRecord {
   if (found === 'unreadable') throw locked(location, `an unknown owner: ${target} is not a lock record of petaldb`)
-  if (isHeld(fileSystem, found)) throw locked(location, isOwn(found) ? elsewhereInProcess : `process ${found.pid}`)
+  if (isHeld(fileSystem, found)) throw locked(location, isOwn(found) ? elsewhereInProcess : processOf(found))
 }
 
 /** Puts a record of this process at `name`; returns its nonce. */
