@@ -1,7 +1,7 @@
 /** Opens the database that a command names. */
+
+import { holderOfDatabase } from '../docstore/store/holder.ts'
 import { type Collection, type CollectionOptions, type Database, type OpenOptions, open } from '../index.ts'
-import { holderOf } from '../lsm/fs/lock.ts'
-import { nodeFileSystem } from '../lsm/fs/node-file-system.ts'
 import { PetalError } from '../model/errors.ts'
 
 /** For commands that need an existing database, and may write. If it is not writable, opens it read-only. */
@@ -22,7 +22,7 @@ export async function openExisting(location: string, options: Pick<OpenOptions, 
 export async function openToRead(location: string): Promise<Database> {
   try {
     const db = await open(location, { readOnly: true })
-    const holder = holderOf(nodeFileSystem, location)
+    const holder = holderOfDatabase(location)
     if (holder !== undefined) {
       process.stderr.write(`petaldb: ${location} is in use by ${holder}: this is what it holds now\n`)
     }
