@@ -101,6 +101,15 @@ export const exploring = [
     'cli/layout'
   ),
   mutant(
+    'a command that only reads opens the database for writing',
+    edit(
+      'cli/database',
+      'const db = await open(location, { readOnly: true })',
+      'const db = await open(location, { createIfMissing: false })'
+    ),
+    'cli/reading'
+  ),
+  mutant(
     '$unset counts a null element as changed',
     edit(
       'query/update/edit',

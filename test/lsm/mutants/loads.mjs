@@ -201,6 +201,11 @@ export const loads = [
     'docstore/unit-sizes'
   ),
   mutant(
+    'all units of a list of objects have the same size',
+    edit('docstore/bulk/unit-sizes', "if (this.#kind === 'line') return equal", 'return equal'),
+    'docstore/unit-sizes'
+  ),
+  mutant(
     'parameters are kept although there is a new frequent value',
     edit('sharded-bloom/tune/earlier-choice', 'if (!frequent.every(({ lo }) => known.has(lo))) return undefined', ''),
     'sharded-bloom/earlier-choice'
