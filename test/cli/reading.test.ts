@@ -1,7 +1,7 @@
 /** What commands that only read do to a database, and to others that want it: nothing. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'uvu'
@@ -62,6 +62,18 @@ test('an application can open a database while a command reads it', () =>
     } finally {
       child.kill('SIGKILL')
     }
+  }))
+
+test('a database whose lock cannot be read can be read', () =>
+  inTemporaryDirectory(async (path) => {
+    {
+      await using db = await open(path('db'))
+      await db.insertOne({ _id: 1 })
+    }
+    // Permissions do not stop root.
+    mkdirSync(path('db/LOCK'))
+    const { code, stdout, stderr } = await runCli(['count', path('db')])
+    assert.equal([code, stdout, stderr], [0, '1\n', ''])
   }))
 
 test('a pipeline that ends with $out or $merge writes', () =>

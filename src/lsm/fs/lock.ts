@@ -73,13 +73,15 @@ export function acquireLock(given: FileSystem, location: string): Lock {
   }
 }
 
-/**
- * Who has the directory, if another process does, for messages: it may have changed by now.
- * @param location an existing directory
- */
+/** Who has the directory, if another process does and that can be told; for messages, since it may have ended by now. */
 export function holderOf(fileSystem: FileSystem, location: string): string | undefined {
-  const found = readRecord(fileSystem, join(location, lockName))
-  return typeof found === 'object' && !isOwn(found) && mayBeAlive(found) ? processOf(found) : undefined
+  try {
+    const found = readRecord(fileSystem, join(location, lockName))
+    return typeof found === 'object' && !isOwn(found) && mayBeAlive(found) ? processOf(found) : undefined
+  } catch {
+    // Readers need no permission to read the lock.
+    return undefined
+  }
 }
 
 function processOf({ pid }: LockRecord): string {
