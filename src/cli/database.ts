@@ -1,5 +1,4 @@
 /** Opens the database that a command names. */
-
 import { holderOfDatabase } from '../docstore/store/holder.ts'
 import { type Collection, type CollectionOptions, type Database, type OpenOptions, open } from '../index.ts'
 import { PetalError } from '../model/errors.ts'

@@ -202,15 +202,14 @@ test('with bigints in many documents they are inserted the ordinary way; documen
   const date = (i: number): unknown => [new Date(i), new ObjectId(i)]
   for (const [every, value, isLoaded] of [
     [1, long, false],
-    // 64 are many: enough have been met before the first unit is complete.
-    [3, long, false],
+    [4, long, false],
     [100, long, true],
     [1, date, true]
   ] as const) {
     await using opened = await openCounted()
     const { db } = opened
     // The last documents are too few to be recognised as many, and fewer than half a unit.
-    const list = tweets(units(6) + 50).map((document, i) =>
+    const list = tweets(units(5) + 50).map((document, i) =>
       i % every === 0 ? { ...document, value: value(i) } : document
     )
     await db.insertMany(list, { threads: 2 })

@@ -219,6 +219,7 @@ export interface Kernels {
   /**
    * The sixteenth of its group's span that each key is in, 0 for NaN, in four rows, lowest bit first, `stride` bytes
    * apart. A group is 32 keys; its span is from the double at groups + step · i to the one at groups + step · i + 8.
+   * Reads whole groups of keys, beyond `count`, too.
    */
   codeGroups(keys: number, count: number, groups: number, step: number, rows: number, stride: number): void
   /**

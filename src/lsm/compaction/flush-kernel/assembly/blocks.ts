@@ -4,6 +4,7 @@
  *
  * REQUIRES: no block is longer than an LZ4 chunk.
  */
+import { copy } from '../../../format/lz4/assembly/copy'
 import { compress, INPUT } from '../../../format/lz4/assembly/index'
 import { placeSeed } from './place-seed'
 import { keyLengthOf, keyOf, kindOf, sequenceOf, sharedBytes, valueLengthOf, valueOf } from './entries'
@@ -14,6 +15,7 @@ const PATIENCE: u32 = 4
 const MAX_SKIPPED: u32 = 64
 const SMALLEST_BYTES: u32 = 64
 const LZ4_HEADER_BYTES: u32 = 4
+/** Longer copies are left to memory.copy(). */
 const SHORT_COPY: u32 = 128
 
 let blockBytes: u32 = 0
@@ -119,14 +121,10 @@ function writeVarint(to: usize, value: u64): usize {
   return to + 1
 }
 
-/** Copies bytes; up to fifteen more are read and written. A call of memory.copy() takes longer than a short copy. */
 @inline
-function copy(from: usize, to: usize, length: u32): void {
-  if (length > SHORT_COPY) {
-    memory.copy(to, from, <usize>length)
-    return
-  }
-  for (let at: usize = 0; at < <usize>length; at += 16) v128.store(to + at, v128.load(from + at))
+function copyAny(from: usize, to: usize, length: u32): void {
+  if (length > SHORT_COPY) memory.copy(to, from, <usize>length)
+  else copy(from, to, length)
 }
 
 /** @param shared length of the prefix that the key has in common with the last one */
@@ -150,9 +148,9 @@ export function addEntry(entry: usize, shared: u32): void {
   to = writeVarint(to, keyLength - kept)
   to = writeVarint(to, valueLength)
   to = writeVarint(to, (sequenceOf(entry) << 1) + kindOf(entry))
-  copy(key + <usize>kept, to, keyLength - kept)
+  copyAny(key + <usize>kept, to, keyLength - kept)
   to += <usize>(keyLength - kept)
-  copy(value, to, valueLength)
+  copyAny(value, to, valueLength)
   blockEnd = to + <usize>valueLength
   lastKey = key
   lastLength = keyLength

@@ -20,6 +20,8 @@
  * @see Collet, LZ4 block format description
  */
 
+import { copy } from './copy'
+
 const TABLE: usize = 0
 const HASH_BITS: u32 = 13
 /**
@@ -45,16 +47,6 @@ const SKIP_SHIFT: u32 = 6
 @inline
 function slotOf(word: u64): usize {
   return TABLE + (<usize>(((word << 16) * HASH_FACTOR) >> (64 - HASH_BITS)) << 1)
-}
-
-@inline
-function copy(from: usize, to: usize, length: u32): void {
-  const end = to + <usize>length
-  do {
-    v128.store(to, v128.load(from))
-    from += 16
-    to += 16
-  } while (to < end)
 }
 
 /** Length of the match between `a` and `b`, up to `end` of a. REQUIRES: a < end. */
