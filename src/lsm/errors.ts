@@ -39,6 +39,11 @@ export function notOpen(): Error {
   return levelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open')
 }
 
+/** A key that abstract-level refuses, too. */
+export function invalidKey(): Error {
+  return levelError('LEVEL_INVALID_KEY', 'Key cannot be null or undefined')
+}
+
 /** A read through a snapshot that has been closed. */
 export function snapshotNotOpen(): Error {
   return levelError('LEVEL_SNAPSHOT_NOT_OPEN', 'Snapshot is not open')

@@ -11,7 +11,7 @@ import { readInto, readText } from './engine/point-reads.ts'
 import { readProperty } from './engine/properties.ts'
 import { type SharedView, shareView } from './engine/share-view.ts'
 import type { Moment } from './engine/snapshots.ts'
-import { notSupported } from './errors.ts'
+import { invalidKey, notSupported } from './errors.ts'
 import { absoluteLocation } from './fs/absolute-location.ts'
 import { nodeFileSystem } from './fs/node-file-system.ts'
 import { checkedLocation, LevelBase } from './level-base.ts'
@@ -26,7 +26,13 @@ import type { WriteOptions } from './typed-level.ts'
 import { type Cancellation, LookupIterator, runAttached } from './value/attached.ts'
 import type { ZoneValue } from './value/extractor.ts'
 import type { KeyRanges } from './value/key-ranges.ts'
-import { decodeEntries, lookupOptions, type ValueLookupOptions, type ValueQueryOptions } from './value/level-lookups.ts'
+import {
+  assertRange,
+  decodeEntries,
+  lookupOptions,
+  type ValueLookupOptions,
+  type ValueQueryOptions
+} from './value/level-lookups.ts'
 import type { Entry, LookupOptions } from './value/lookup.ts'
 import type { RebuildResult } from './value/rebuild-filters.ts'
 import type { ValueQueries } from './value/value-queries.ts'
@@ -80,10 +86,12 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * Reads the value of `key` into the start of `target`, bypassing the block cache; a large value is read straight
    * into it.
    * @returns the value's length in bytes, or undefined if there is none; a value longer than `target` is not copied
-   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_INVALID_KEY, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readInto(key: K, target: Uint8Array, options: KeyOptions<K> & AbstractReadOptions = {}): number | undefined {
     assertOptions('readInto', options)
+    if (key === undefined || key === null) throw invalidKey()
+    if (!(target instanceof Uint8Array)) throw new TypeError("The second argument 'target' must be a Uint8Array")
     const at = this._moment(options)
     return readInto(at, this.#encodeKey(key, options), at.sequence, target)
   }
@@ -279,6 +287,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     options: ValueLookupOptions<K, V> = {}
   ): LookupIterator<[K, V]> {
     assertOptions('rangeLookup', options)
+    assertRange(field, low, high)
     return this.#lookup(options, (queries, how, at) => queries.rangeLookup(field, low, high, how, at))
   }
 

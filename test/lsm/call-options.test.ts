@@ -82,4 +82,31 @@ test('the option values must be an object', async () => {
   }
 })
 
+test('the extractor of the option values must be one', async () => {
+  for (const extractor of [undefined, null, 5, {}, { module: 'file:///e.js' }]) {
+    const db = new LsmLevel('/db', { fileSystem: new MemoryFileSystem(), values: { extractor } as never })
+    const error = await rejection(db.open())
+    assert.match(
+      String(error.cause),
+      /^TypeError: Option values\.extractor must be \{ module, name, version, options \}/
+    )
+  }
+})
+
+const misuses: readonly (readonly [RegExp, (db: TestLevel) => unknown])[] = [
+  [/^The first argument 'field' must be a string$/, (db) => db.rangeLookup(undefined as never, 1, 2)],
+  [/^The argument 'low' must be .*, received 1$/, (db) => db.rangeLookup('a', 1n as never, 2)],
+  [/^The argument 'high' must be .*, received NaN$/, (db) => db.rangeLookup('a', 1, Number.NaN)],
+  [/^Key cannot be null or undefined$/, (db) => db.readInto(undefined as never, new Uint8Array(1))],
+  [/^The second argument 'target' must be a Uint8Array$/, (db) => db.readInto('a', undefined as never)]
+]
+
+for (const [message, misuse] of misuses) {
+  test(`an argument that is none is named: ${message.source}`, async () => {
+    const db = await openLevel(new MemoryFileSystem())
+    assert.throws(() => misuse(db), message)
+    await db.close()
+  })
+}
+
 test.run()

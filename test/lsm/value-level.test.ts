@@ -168,6 +168,16 @@ test('lookups use the requested encodings, and a prefix restricts them to a subl
   )
 })
 
+test('limits of lookups mean what those of iterators mean: Infinity and -1 are none', async () => {
+  const db = open()
+  for (let n = 0; n < 5; n++) await db.put(keyOf(n), { user: 'x', time: n, tags: [] })
+  for (const limit of [undefined, -1, Number.POSITIVE_INFINITY, 0, 3]) {
+    const expected = (await db.keys(limit === undefined ? {} : { limit }).all()).length
+    assert.is((await all(db.lookup(['user', 'x'], { limit }))).length, expected, `lookup, ${limit}`)
+    assert.is((await all(db.rangeLookup('time', 0, 9, { limit }))).length, expected, `rangeLookup, ${limit}`)
+  }
+})
+
 test('lookup() rejects without the option values; if it is set later, rebuildFilters() makes the filters', async () => {
   const location = temporaryDirectory()
   const plain = closeLater(new LsmLevel<string, Tweet>(location, { valueEncoding: 'json' }))

@@ -13,7 +13,7 @@ export interface ValueQueryOptions {
 }
 
 export interface ValueLookupOptions<K, V> extends ValueQueryOptions {
-  /** Maximum number of entries. Default: all. */
+  /** Maximum number of entries; Infinity and -1 mean all, as for iterators. Default: all. */
   readonly limit?: number | undefined
   /** Oldest first. Default false. */
   readonly reverse?: boolean | undefined
@@ -31,8 +31,19 @@ export function lookupOptions(
   { prefix, ...options }: ValueQueryOptions & Partial<Pick<ValueLookupOptions<never, never>, 'limit' | 'reverse'>>,
   signal: Cancellation
 ): LookupOptions {
-  const { limit, reverse } = options
+  const { limit: most, reverse } = options
+  const limit = Number.isInteger(most) && Number(most) >= 0 ? most : undefined
   return { limit, reverse, prefix: typeof prefix === 'string' ? Buffer.from(prefix) : prefix, signal }
+}
+
+/** Checks arguments of rangeLookup(). @throws TypeError for a bound that has no place in the order of values, such as NaN */
+export function assertRange(field: unknown, low: unknown, high: unknown): void {
+  if (typeof field !== 'string') throw new TypeError("The first argument 'field' must be a string")
+  for (const [name, bound] of Object.entries({ low, high })) {
+    if (bound === undefined || typeof bound === 'string' || (typeof bound === 'number' && !Number.isNaN(bound)))
+      continue
+    throw new TypeError(`The argument '${name}' must be a number, a string or undefined, received ${String(bound)}`)
+  }
 }
 
 /** Decodes entries, keeping the snapshot open meanwhile. */

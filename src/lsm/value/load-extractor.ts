@@ -19,9 +19,15 @@ const loaded = new Map<string, Promise<Extractor>>()
 
 /**
  * Loads an extractor, once per thread and options.
- * @throws LEVEL_NOT_SUPPORTED if the module cannot be loaded or does not create an extractor
+ * @throws TypeError for what is no specification; LEVEL_NOT_SUPPORTED if the module cannot be loaded or does not create
+ *   an extractor
  */
 export async function loadExtractor(spec: ExtractorSpec): Promise<Extractor> {
+  const given: Partial<ExtractorSpec> | undefined | null = spec
+  if (typeof given?.module !== 'string' || typeof given.name !== 'string') {
+    const received = JSON.stringify(given)
+    throw new TypeError(`Option values.extractor must be { module, name, version, options }, received ${received}`)
+  }
   if (!Number.isSafeInteger(spec.version) || spec.version < 0) {
     throw notSupported(`Extractor ${spec.name}: version must be an integer of at least 0, got ${String(spec.version)}`)
   }
