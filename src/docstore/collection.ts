@@ -154,16 +154,18 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   }
 
   /** Drops a declared index, given its name or key pattern. @throws PetalError IndexNotFound */
-  async dropIndex(index: IndexSpec): Promise<void> {
+  async dropIndex(index: IndexSpec, options: NoOptions = {}): Promise<void> {
     await answered(async () => {
+      assertOptions('dropIndex', options, {})
       if (this.#collections.declared(this.collectionName).length === 0) throw indexNotFound(index)
       await this.#collections.alter(this.collectionName, (open, catalog) => dropIndex(open, catalog, index))
     })
   }
 
   /** Drops all declared indexes. */
-  async dropIndexes(): Promise<void> {
+  async dropIndexes(options: NoOptions = {}): Promise<void> {
     await answered(async () => {
+      assertOptions('dropIndexes', options, {})
       this.#collections.assertWritable()
       if (this.#collections.declared(this.collectionName).length === 0) return
       await this.#collections.alter(this.collectionName, dropIndexes)
@@ -173,13 +175,15 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   /**
    * Lists the declared indexes. The list is returned synchronously; toArray() is for code written for MongoDB's driver.
    */
-  listIndexes(): readonly IndexDescription[] & { toArray(): Promise<IndexDescription[]> } {
+  listIndexes(options: NoOptions = {}): readonly IndexDescription[] & { toArray(): Promise<IndexDescription[]> } {
+    assertOptions('listIndexes', options, {})
     const list = this.#collections.declared(this.collectionName).map(describeIndex)
     return Object.assign([...list], { toArray: async () => list })
   }
 
   /** The list of listIndexes(), as a promise. */
-  async indexes(): Promise<IndexDescription[]> {
+  async indexes(options: NoOptions = {}): Promise<IndexDescription[]> {
+    assertOptions('indexes', options, {})
     return this.listIndexes().toArray()
   }
 
@@ -188,8 +192,11 @@ export class Collection<out T extends object = Document> extends ReadableCollect
    * Called on a database, it drops the default collection.
    * @returns false if the collection did not exist
    */
-  async drop(): Promise<boolean> {
-    return answered(() => this.#collections.drop(this.collectionName))
+  async drop(options: NoOptions = {}): Promise<boolean> {
+    return answered(() => {
+      assertOptions('drop', options, {})
+      return this.#collections.drop(this.collectionName)
+    })
   }
 
   /**

@@ -14,7 +14,7 @@ import type { ExpiryStats } from './jobs/expiry.ts'
 import { type DatabaseVerifyReport, knownVerifyOptions, type VerifyOptions, verifyDatabase } from './jobs/verify.ts'
 import { assertKnownInside } from './opening-options.ts'
 import { assertOptions } from './option-checks.ts'
-import { type CollectionOptions, knownCollectionOptions } from './options.ts'
+import { type CollectionOptions, knownCollectionOptions, type NoOptions } from './options.ts'
 import type { RenameOptions } from './rename-collection.ts'
 import { checkCollectionName } from './store/collection-name.ts'
 import { runTransaction, type Transaction, type TransactionOptions } from './transaction/transaction.ts'
@@ -94,7 +94,8 @@ export class Database<out T extends object = Document> extends Collection<T> imp
    * Lists the existing collections. The list is returned synchronously; toArray() is for code written for MongoDB's
    * driver.
    */
-  listCollections(): readonly CollectionInfo[] & { toArray(): Promise<CollectionInfo[]> } {
+  listCollections(options: NoOptions = {}): readonly CollectionInfo[] & { toArray(): Promise<CollectionInfo[]> } {
+    assertOptions('listCollections', options, {})
     const list = this.#collections.names.map((name): CollectionInfo => ({ name, type: 'collection' }))
     return Object.assign([...list], { toArray: async () => list })
   }
@@ -104,9 +105,10 @@ export class Database<out T extends object = Document> extends Collection<T> imp
    * @returns false if the collection did not exist
    * @throws PetalError InvalidNamespace; IllegalOperation in a read-only database
    */
-  async dropCollection(name: string): Promise<boolean> {
+  async dropCollection(name: string, options: NoOptions = {}): Promise<boolean> {
     return answered(() => {
       checkCollectionName(name)
+      assertOptions('dropCollection', options, {})
       return this.#collections.drop(name)
     })
   }

@@ -88,31 +88,14 @@ export abstract class ReadableCollection<out T extends object = Document> extend
   }
 
   /** Returns the document with this `_id`, or undefined if there is none. */
-  async get(id: IdArgument<T>): Promise<WithId<T> | undefined> {
+  async get(id: IdArgument<T>, options: NoOptions = {}): Promise<WithId<T> | undefined> {
     if (id === undefined) throw await deliver(new PetalError('BadValue', 'get takes an _id, got undefined'))
-    return (await this.getMany([id]))[0]
+    return (await this.#documents('get', [id], options))[0]
   }
 
   /** Returns documents by `_id`, in the order of the ids, with undefined for those that do not exist. */
-  async getMany(ids: readonly IdArgument<T>[]): Promise<(WithId<T> | undefined)[]> {
-    try {
-      if (!Array.isArray(ids))
-        throw new PetalError('BadValue', `getMany takes an array of _ids, got ${describeType(ids)}`)
-      const missing = ids.indexOf(undefined)
-      if (missing >= 0) throw new PetalError('BadValue', `getMany takes _ids, got undefined at ${missing}`)
-      const keys = ids.map(tryEncodeKey)
-      const opening = this.#readable()
-      const collection = opening instanceof Promise ? await opening : opening
-      if (collection === undefined) return deliver(ids.map(() => undefined))
-      const known = keys.filter((key) => key !== undefined)
-      const reading = collection.documentsOf(known) as (WithId<T> | undefined)[] | Promise<(WithId<T> | undefined)[]>
-      const found = reading instanceof Promise ? await reading : reading
-      if (known.length === keys.length) return deliver(found)
-      const documents = found.values()
-      return deliver(keys.map((key) => (key === undefined ? undefined : documents.next().value)))
-    } catch (error) {
-      throw await deliver(error)
-    }
+  getMany(ids: readonly IdArgument<T>[], options: NoOptions = {}): Promise<(WithId<T> | undefined)[]> {
+    return this.#documents('getMany', ids, options)
   }
 
   /**
@@ -206,5 +189,31 @@ export abstract class ReadableCollection<out T extends object = Document> extend
     options: ChangeStreamOptions = {}
   ): ChangeStream<E> {
     return watchFeed<E>(this.#collections.feed(this.collectionName), pipeline, options)
+  }
+
+  async #documents(
+    call: string,
+    ids: readonly IdArgument<T>[],
+    options: NoOptions
+  ): Promise<(WithId<T> | undefined)[]> {
+    try {
+      assertOptions(call, options, {})
+      if (!Array.isArray(ids))
+        throw new PetalError('BadValue', `getMany takes an array of _ids, got ${describeType(ids)}`)
+      const missing = ids.indexOf(undefined)
+      if (missing >= 0) throw new PetalError('BadValue', `getMany takes _ids, got undefined at ${missing}`)
+      const keys = ids.map(tryEncodeKey)
+      const opening = this.#readable()
+      const collection = opening instanceof Promise ? await opening : opening
+      if (collection === undefined) return deliver(ids.map(() => undefined))
+      const known = keys.filter((key) => key !== undefined)
+      const reading = collection.documentsOf(known) as (WithId<T> | undefined)[] | Promise<(WithId<T> | undefined)[]>
+      const found = reading instanceof Promise ? await reading : reading
+      if (known.length === keys.length) return deliver(found)
+      const documents = found.values()
+      return deliver(keys.map((key) => (key === undefined ? undefined : documents.next().value)))
+    } catch (error) {
+      throw await deliver(error)
+    }
   }
 }

@@ -70,6 +70,21 @@ const withOptions: Readonly<Record<string, (options: never) => unknown>> = {
   watch: (options) => db.watch([], options)
 }
 
+/** Public calls that have no options but those of MongoDB's driver that are ignored. */
+const withoutOptions: Readonly<Record<string, (options: never) => unknown>> = {
+  get: (options) => db.get(1, options),
+  getMany: (options) => db.getMany([1], options),
+  estimatedDocumentCount: (options) => db.estimatedDocumentCount(options),
+  insertOne: (options) => db.insertOne({}, options),
+  dropIndex: (options) => db.dropIndex('n_1', options),
+  dropIndexes: (options) => db.dropIndexes(options),
+  listIndexes: (options) => db.listIndexes(options),
+  indexes: (options) => db.indexes(options),
+  drop: (options) => db.drop(options),
+  dropCollection: (options) => db.dropCollection('default', options),
+  listCollections: (options) => db.listCollections(options)
+}
+
 const notOptions = [
   [null, 'null'],
   [5, '5'],
@@ -79,7 +94,7 @@ const notOptions = [
   [() => 1, 'function']
 ] as const
 
-for (const [name, call] of Object.entries(withOptions)) {
+for (const [name, call] of Object.entries({ ...withOptions, ...withoutOptions })) {
   test(`${name} takes options as an object, and nothing else`, async () => {
     for (const [options, shown] of notOptions) {
       const { message } = await rejects(
@@ -90,7 +105,15 @@ for (const [name, call] of Object.entries(withOptions)) {
     }
   })
 
-  test(`${name} takes an AbortSignal as its signal`, async () => {
+  test(`${name} takes an AbortSignal as its signal, or has none`, async () => {
+    if (Object.hasOwn(withoutOptions, name)) {
+      const { message } = await rejects(
+        attempt(() => call({ signal: AbortSignal.timeout(1) } as never)),
+        'BadValue'
+      )
+      assert.is(message, `${name} has no option 'signal'`)
+      return
+    }
     if (name === 'collection' || name === 'rename') return
     for (const [signal, shown] of [...notOptions, [{ aborted: false }, 'object']]) {
       const { message } = await rejects(

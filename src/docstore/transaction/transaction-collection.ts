@@ -49,9 +49,10 @@ export class TransactionCollection<out T extends object = Document> extends Chan
   }
 
   /** Returns the document with this `_id`, or undefined if there is none. */
-  async get(id: IdArgument<T>): Promise<WithId<T> | undefined> {
+  async get(id: IdArgument<T>, options: NoOptions = {}): Promise<WithId<T> | undefined> {
     const found = await this.#read(
       () => {
+        assertOptions('get', options, {})
         if (id === undefined) throw new PetalError('BadValue', 'get takes an _id, got undefined')
         return tryEncodeKey(id)
       },
