@@ -1,6 +1,19 @@
 /** PetalDB's public API, with the npm bson classes for value types that JavaScript lacks. */
 
-export { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp, UUID } from 'bson'
+export {
+  Binary,
+  BSONRegExp,
+  Code,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  UUID
+} from 'bson'
 export type { AggregationCursor } from './docstore/aggregate/cursor.ts'
 export type { AggregationExplanation, StageExplanation } from './docstore/aggregate/explain.ts'
 export type { AggregateOptions, AggregationPipeline } from './docstore/aggregate/options.ts'

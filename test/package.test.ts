@@ -64,13 +64,17 @@ test('the sources import only packages listed as dependencies', () => {
 })
 
 test('the exported classes of values are those that the library itself uses', async () => {
-  const { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp, UUID } = library
+  const { Binary, BSONRegExp, Code, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID } =
+    library
   await using db = await library.open('unused', { store: 'memory' })
   const hex = '0123456789abcdef01234567'
   const values = {
     binary: new Binary(Buffer.from('b')),
     decimal: Decimal128.fromString('1.5'),
     timestamp: new Timestamp({ t: 1, i: 2 }),
+    code: new Code('f()'),
+    least: new MinKey(),
+    most: new MaxKey(),
     uuid: new UUID('01234567-89ab-4def-8123-456789abcdef')
   }
   await db.insertOne({
@@ -84,6 +88,8 @@ test('the exported classes of values are those that the library itself uses', as
   assert.instance(found?._id, ObjectId)
   for (const [name, value] of Object.entries(values)) assert.instance(found?.[name], value.constructor as never, name)
   assert.is(await db.countDocuments({ ...values, double: 2, int: 3, long: new Long(4) }), 1)
+  assert.is(await db.countDocuments({ double: { $gt: new MinKey(), $lt: new MaxKey() } }), 1)
+  assert.is(await db.countDocuments({ _id: { $ne: 1 }, none: { $not: new BSONRegExp('^x', 'i') } }), 1)
   // Applications that depend on the same version of npm bson have the same classes.
   assert.is(ObjectId, bson.ObjectId)
 })

@@ -75,7 +75,7 @@ const stackFrames = 50
  * try {
  *   await db.insertOne({ _id: 1 })
  * } catch (error) {
- *   if (error instanceof PetalError && error.codeName === 'DuplicateKey') console.log(error.details.keyValue)
+ *   if (error instanceof PetalError && error.codeName === 'DuplicateKey') console.log(error.keyValue)
  * }
  */
 export class PetalError extends Error {
@@ -95,6 +95,16 @@ export class PetalError extends Error {
     this.codeName = codeName
     this.code = errorCodes[codeName]
     this.details = options.details ?? {}
+  }
+
+  /** Of DuplicateKey: the key pattern of the index, as in MongoDB's driver; also in `details`. */
+  get keyPattern(): Readonly<Record<string, 1 | -1>> | undefined {
+    return this.details.keyPattern as Readonly<Record<string, 1 | -1>> | undefined
+  }
+
+  /** Of DuplicateKey: the values that another document has, as in MongoDB's driver; also in `details`. */
+  get keyValue(): Readonly<Record<string, unknown>> | undefined {
+    return this.details.keyValue as Readonly<Record<string, unknown>> | undefined
   }
 }
 

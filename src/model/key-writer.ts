@@ -18,8 +18,11 @@ const escapeByte = 0x01
 
 /** Thrown for a value whose key would exceed `maxKeyBytes`. */
 export class KeyTooLongError extends PetalError {
-  constructor() {
-    super('BadValue', `A key may have at most ${maxKeyBytes} bytes; this value needs more`)
+  /** @param place where the value is, if that is known */
+  constructor(place?: { readonly path: string; readonly type: string }) {
+    const limit = `A key may have at most ${maxKeyBytes} bytes`
+    if (place === undefined) super('BadValue', `${limit}; this value needs more`)
+    else super('BadValue', `${limit}; the ${place.type} at '${place.path}' needs more`, { details: place })
   }
 }
 

@@ -56,6 +56,15 @@ export function encodeKey(value: unknown): Uint8Array {
   return writer.finish()
 }
 
+/** As encodeKey(), of the value at a path of a document, which the error for a key above 1 MiB names. */
+export function encodeKeyAt(path: string, value: unknown): Uint8Array {
+  try {
+    return encodeKey(value)
+  } catch (error) {
+    throw error instanceof KeyTooLongError ? new KeyTooLongError({ path, type: describeType(value) }) : error
+  }
+}
+
 /** As encodeKey(); undefined for a value too long for a key, which equals no value that has one. */
 export function tryEncodeKey(value: unknown): Uint8Array | undefined {
   try {

@@ -77,6 +77,22 @@ test('the error names the class of the value that cannot be stored, if it has a 
   }
 })
 
+test('the error names the path of a value that is too long for a key, and its type', async () => {
+  const long = 'x'.repeat(2 ** 20)
+  const at = (path: string, type: string): string =>
+    `A key may have at most 1048576 bytes; the ${type} at '${path}' needs more`
+  assert.is((await rejects(db.insertOne({ _id: long }), 'BadValue')).message, at('_id', 'string'))
+  await db.insertOne({ _id: 1, n: { text: 'x' } })
+  await db.createIndex({ m: 1, 'n.text': -1 })
+  const updated = db.updateOne({ _id: 1 }, { $set: { 'n.text': [long] } })
+  const { message, details } = await rejects(updated, 'BadValue')
+  assert.is(message, at('n.text', 'string'))
+  assert.equal(details, { path: 'n.text', type: 'string' })
+  await db.updateOne({ _id: 1 }, { $set: { object: { long } } })
+  assert.is((await rejects(db.createIndex('object'), 'BadValue')).message, at('object', 'object'))
+  await db.deleteMany({})
+})
+
 test("instances of the caller's own classes are stored by their keys, even with a toStringTag", async () => {
   class Point {
     x = 1

@@ -42,6 +42,7 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(error.code, 11000)
     assert.equal(error.details.keyPattern, { _id: 1 })
     assert.equal(error.details.keyValue, { _id: 1n })
+    assert.equal([error.keyPattern, error.keyValue], [{ _id: 1 }, { _id: 1n }])
     assert.is(await db.countDocuments(), 1)
   })
 

@@ -15,7 +15,7 @@
  * 2. No value's bytes are a prefix of another's: fields need no separator.
  * 3. No key starts with 00 or FF: the record of the arrays is below all of them.
  */
-import { encodeKey } from '../../model/key.ts'
+import { encodeKeyAt } from '../../model/key.ts'
 import { emptyArray, type SortKey } from '../../query/sort-key.ts'
 import { ordinalSuffix } from '../store/layout.ts'
 import type { IndexField } from './definition.ts'
@@ -34,12 +34,12 @@ export const firstEntry = new Uint8Array([1])
  */
 export function valuesKey(fields: readonly IndexField[], values: SortKey): Uint8Array {
   const [only] = fields
-  if (fields.length === 1 && only !== undefined) return fieldKey(only.direction, values[0])
-  return concat(fields.map(({ direction }, i) => fieldKey(direction, values[i])))
+  if (fields.length === 1 && only !== undefined) return fieldKey(only, values[0])
+  return concat(fields.map((field, i) => fieldKey(field, values[i])))
 }
 
-function fieldKey(direction: 1 | -1, value: unknown): Uint8Array {
-  const key = value === emptyArray ? emptyArrayKey : encodeKey(value ?? null)
+function fieldKey({ path, direction }: IndexField, value: unknown): Uint8Array {
+  const key = value === emptyArray ? emptyArrayKey : encodeKeyAt(path, value ?? null)
   return direction === 1 ? key : invertBits(key)
 }
 

@@ -1,6 +1,6 @@
 /** A document about to be inserted: what is known about it before it is added to a batch. */
 import { PetalError } from '../../model/errors.ts'
-import { checkId, encodeKey } from '../../model/key.ts'
+import { checkId, encodeKey, encodeKeyAt } from '../../model/key.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { JsonRecord } from '../documents/json-record.ts'
 import { assignId, ensureId, storedForm, unreadable } from '../documents/stored-form.ts'
@@ -44,7 +44,7 @@ export function prepareEntry(
 }
 
 function entryOf(document: Entry['document'], id: unknown, ids: ReversibleIds | undefined, counter: IdCounter): Entry {
-  const key = encodeKey(id)
+  const key = encodeKeyAt('_id', id)
   if (ids !== undefined) {
     const { nextId = ids.header.from } = counter
     counter.nextId = Math.max(nextId, ids.check(id, key) + 1)
