@@ -35,6 +35,14 @@ test('options that are not an object are refused', () => {
   }
 })
 
+test('an option that there is not is refused by name, unless it is undefined', () => {
+  const misspelt = { shards: 8, bits: 64, rowPerPair: 4 } as never
+  refuses(() => new ShardedBloom(misspelt), 'InvalidOptions', /^ShardedBloom has no option 'rowPerPair'$/)
+  const structure = new ShardedBloom({ shards: 8, bits: 64, rowPerPair: undefined } as never)
+  refuses(() => structure.stats({ probs: 1 } as never), 'InvalidOptions', /^stats has no option 'probs'$/)
+  assert.is(structure.stats({ probes: 0, ids: [] }).falsePositives.observed, undefined)
+})
+
 test('an option of the wrong type is refused by name', () => {
   for (const value of [null, 5n, cycle, 'text', {}, Symbol('s')]) {
     for (const option of [

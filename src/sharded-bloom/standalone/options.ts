@@ -60,12 +60,25 @@ export interface Parameters {
   readonly seed: number
 }
 
+const knownOptions = {
+  shards: true,
+  bits: true,
+  rowsPerPair: true,
+  bitsPerId: true,
+  counting: true,
+  tail: true,
+  fingerprintBits: true,
+  ids: true,
+  hash: true,
+  seed: true
+} satisfies Record<keyof ShardedBloomOptions, true>
+
 /** Limit on bits and counters together: 1 GiB, in bits. */
 const MAX_TOTAL_BITS = 2 ** 33
 
 /** @throws PetalError InvalidOptions, which names the option */
 export function parametersOf(options: ShardedBloomOptions): Parameters {
-  assertOptions('ShardedBloom', options)
+  assertOptions('ShardedBloom', options, Object.keys(knownOptions))
   const { counting = false, tail = 'bloom', hash = 'murmur', seed = 0, fingerprintBits = 12 } = options
   if (tail !== 'bloom' && tail !== 'fingerprint') throw invalid('tail', "'bloom' or 'fingerprint'", tail)
   if (typeof counting !== 'boolean') throw invalid('counting', 'a boolean', counting)
@@ -124,12 +137,21 @@ function integer(option: string, value: number, least: number, greatest: number)
   throw invalid(option, least === greatest ? `${least} here` : `an integer from ${least} to ${greatest}`, value)
 }
 
-/** @throws PetalError InvalidOptions, which names the call */
-export function assertOptions(call: string, options: object): void {
-  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
-  throw new PetalError('InvalidOptions', `${call} takes options as an object, got ${shown(options)}`, {
-    details: { option: 'options', value: options }
-  })
+/**
+ * An unknown option would silently do something other than what the caller asked for; one that is undefined counts as
+ * absent.
+ * @throws PetalError InvalidOptions, which names the call, and the option
+ */
+export function assertOptions(call: string, options: object, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new PetalError('InvalidOptions', `${call} takes options as an object, got ${shown(options)}`, {
+      details: { option: 'options', value: options }
+    })
+  }
+  for (const [option, value] of Object.entries(options)) {
+    if (value === undefined || known.includes(option)) continue
+    throw new PetalError('InvalidOptions', `${call} has no option '${option}'`, { details: { option, value } })
+  }
 }
 
 function invalid(option: string, expected: string, value: unknown): PetalError {

@@ -147,7 +147,7 @@ export class ShardedBloom {
    * @param options.ids all ids that were added: codec `rehash` needs them to measure
    */
   stats(options: { readonly probes?: number; readonly ids?: Iterable<Id> } = {}): ShardedBloomStats {
-    assertOptions('stats', options)
+    assertOptions('stats', options, ['probes', 'ids'])
     const { probes = 256, ids } = options
     const { rowsPerPair, bitsPerId } = this.parameters
     let idCount = 0
