@@ -99,9 +99,9 @@ export interface OpenOptions {
   readonly store?: StoreName
   /** Tuning of the LSM store; other stores ignore it. */
   readonly lsm?: LsmTuning
-  /** Create the database if it does not exist. Default true. */
+  /** Create the database if its directory does not contain one; other locations have none to find. Default true. */
   readonly createIfMissing?: boolean
-  /** Fail if the database already exists. Default false. */
+  /** Fail if the directory already contains a database; ignored for other locations. Default false. */
   readonly errorIfExists?: boolean
   /**
    * Reject every write. The LSM store then changes nothing in the directory and takes no lock: any number of threads and
@@ -233,7 +233,7 @@ export interface FindOptions extends ReadOptions {
   readonly sort?: SortSpec
   /** Number of matches to skip, after sorting. Default 0. */
   readonly skip?: number
-  /** Maximum number of documents to return. Default 0: no limit. */
+  /** Maximum number of documents to return; a negative one counts as positive, as in MongoDB. Default 0: no limit. */
   readonly limit?: number
 }
 
