@@ -107,7 +107,7 @@ async function importAll(
   const input = new ImportInput(source, signal)
   const skip = (bad: BadLine): void => {
     skipped++
-    progress.note(`petaldb: ${input.place(bad.line)}: ${bad.message}`)
+    progress.note(`petaldb: ${input.place(bad.line)}: ${bad.problem}`)
   }
   try {
     await collection.importLines(input.lines(), {

@@ -104,7 +104,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
    * @throws BadLine with `strict`, for the first line that cannot be imported; AbortedError
    * @example
    * const { insertedCount } = await db.importLines(createReadStream('tweets.ndjson'), {
-   *   onSkipped: ({ line, message }) => console.error(line, message)
+   *   onSkipped: ({ message }) => console.error(message)
    * })
    */
   async importLines(source: LineSource, options: ImportOptions = {}): Promise<ImportResult> {

@@ -216,7 +216,10 @@ test('strict stops at the first bad line: earlier lines are stored, later ones a
   await db.importLines([bytes], { strict: true }).catch((error: unknown) => {
     caught = error
   })
-  assert.is((caught as BadLine).line, 3)
+  const { line, problem, message } = caught as BadLine
+  assert.is(line, 3)
+  assert.is(message, `line 3: ${problem}`)
+  assert.match(problem, /E11000/)
   assert.equal(await db.find({}).toArray(), [{ _id: 1 }, { _id: 2 }])
 })
 

@@ -11,14 +11,18 @@ import type { Line } from './line-splitter.ts'
  */
 export const maxLineBytes = 32 * 1024 * 1024
 
-/** A line of an import that could not be imported. */
+/** A line of an import that could not be imported. Its message is the problem, after the number of the line. */
 export class BadLine extends PetalError {
   /** Line number, from 1. */
   readonly line: number
+  /** What is wrong with the line. */
+  readonly problem: string
 
   constructor(line: number, problem: string, cause?: unknown, codeName: ErrorName = 'FailedToParse', details = {}) {
-    super(codeName, oneLine(problem), { cause, details: { ...details, line } })
+    const text = oneLine(problem)
+    super(codeName, `line ${line}: ${text}`, { cause, details: { ...details, line } })
     this.line = line
+    this.problem = text
   }
 }
 
