@@ -9,6 +9,7 @@ import { commandNamed, commands } from '../src/cli/commands.ts'
 import { Database } from '../src/docstore/database.ts'
 import { FindCursor } from '../src/docstore/read/cursor.ts'
 import * as library from '../src/index.ts'
+import { indexFormat } from '../src/sharded-bloom/records/index-header.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -152,6 +153,12 @@ test('the figures in README and docs/comparison.md are those of bench/results, w
 function shown(milliseconds: number): string {
   return milliseconds >= 100 ? milliseconds.toFixed(0) : milliseconds.toPrecision(2)
 }
+
+test('docs/file-formats.md names the current format of indexes', () => {
+  const text = texts.get('docs/file-formats.md') ?? ''
+  assert.match(text, `The format number is ${indexFormat}; indexes of formats 2 to ${indexFormat - 1} are readable`)
+  assert.match(text, `"format":${indexFormat},`)
+})
 
 test('everything that code in README imports is exported', () => {
   const imports = [...readme.matchAll(/import \{ ([^}]+) \} from 'petaldb'/g)]
