@@ -15,8 +15,8 @@ export async function openExisting(location: string, options: Pick<OpenOptions, 
 }
 
 /**
- * For commands that only read: changes nothing, and keeps nobody from opening the database meanwhile. One that another
- * process has open is read as it is now, with a note on stderr.
+ * For commands that only read: changes nothing, and keeps nobody from opening the database meanwhile, except of a
+ * database on LevelDB. One that another process has open is read as it is now, with a note on stderr.
  */
 export async function openToRead(location: string): Promise<Database> {
   try {

@@ -30,12 +30,12 @@ export class Collections {
   readonly closing = new CloseSignal()
   /** Tasks that take several collections, which might otherwise wait for each other. */
   readonly transactions = new WriteQueue()
+  readonly isReadOnly: boolean
   readonly #opened: OpenedStore
   readonly #catalog: Catalog
   readonly #opener: CollectionOpener
   readonly #feeds: ChangeFeeds
   readonly #leftovers: Leftovers
-  readonly #isReadOnly: boolean
   readonly #open: OpenCollections
   /** Writes that have been called and have not settled. */
   readonly #writes = new Set<Promise<unknown>>()
@@ -57,7 +57,7 @@ export class Collections {
       return entry && opener.open(name, entry)
     })
     this.#leftovers = new Leftovers(opened.store, catalog, (number) => opener.store(number))
-    this.#isReadOnly = isReadOnly
+    this.isReadOnly = isReadOnly
   }
 
   static async open(location: string | URL | Store, options: OpenOptions): Promise<Collections> {
@@ -187,7 +187,7 @@ export class Collections {
   /** @throws PetalError IllegalOperation in a read-only database */
   assertWritable(): void {
     this.#assertOpen()
-    if (this.#isReadOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
+    if (this.isReadOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
   }
 
   /** Waits for writes, then closes everything. */
@@ -264,7 +264,7 @@ export class Collections {
         await (await opening)?.close()
       } catch (error) {
         // An index cannot write its checkpoint in a read-only database; nothing needed to be persisted.
-        if (!this.#isReadOnly) errors.push(error)
+        if (!this.isReadOnly) errors.push(error)
       }
     }
     this.#feeds.end()

@@ -5,6 +5,7 @@ import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { AbortedError, type Document, open, type VerifyProgress } from '../../src/index.ts'
+import { LsmLevel } from '../../src/lsm/index.ts'
 import { scratchPath } from './scratch.ts'
 
 const documents = (count: number): Document[] =>
@@ -39,6 +40,33 @@ test('documents of the maximum depth are sound', async () => {
   await db.insertOne({ _id: 1, a: nested(99, (inner) => [inner]), b: 2 })
   await db.insertOne({ _id: 2, a: nested(99, (inner) => ({ inner })) })
   assert.equal((await db.verify()).problems, [])
+})
+
+test('a damaged index that a read-only opening cannot repair is a problem of the index, until it is repaired', async () => {
+  const path = scratchPath()
+  {
+    await using db = await open(path, { index: { segmentBits: 512 } })
+    await db.insertMany(documents(3000))
+  }
+  {
+    await using lsm = new LsmLevel<Uint8Array, Uint8Array>(path, { keyEncoding: 'view', valueEncoding: 'view' })
+    const index = lsm.sublevel<Uint8Array, Uint8Array>('1.index', { keyEncoding: 'view', valueEncoding: 'view' })
+    for await (const key of index.keys({ gte: Uint8Array.of(0x73), lt: Uint8Array.of(0x74), limit: 1 }))
+      await index.del(key)
+  }
+  for (let n = 0; n < 2; n++) {
+    await using reader = await open(path, { readOnly: true })
+    assert.is(await reader.countDocuments({ n: 3 }), 429)
+    const [problem, ...others] = (await reader.verify()).problems
+    assert.equal([problem?.collection, problem?.kind, others], ['default', 'index', []])
+    assert.match(problem?.what ?? '', /segment/i)
+  }
+  for (let n = 0; n < 2; n++) {
+    await using db = await open(path)
+    assert.equal((await db.verify()).problems, [])
+  }
+  await using reader = await open(path, { readOnly: true })
+  assert.equal((await reader.verify()).problems, [])
 })
 
 /** Damages the store of a database by hand. @returns what verify() reports */

@@ -75,6 +75,7 @@ async function verifyCollection(
     try {
       collection = await collections.openForRead(name)
       const documents = collection === undefined ? 0 : await checkOf(collection, found, options).run()
+      if (collections.isReadOnly && collection !== undefined) addIndexDamage(collection, found)
       findings.merge(found)
       return documents
     } catch (error) {
@@ -88,6 +89,13 @@ async function verifyCollection(
       findings.add(name, 'store', String(message))
       return 0
     }
+  }
+}
+
+/** A database that is open for writing has repaired what it found when it was opened; this one cannot. */
+function addIndexDamage(collection: OpenCollection, findings: Findings): void {
+  for (const what of collection.indexStats().damage) {
+    findings.add(collection.name, 'index', `${what}; opening the database for writing repairs it`)
   }
 }
 
