@@ -22,6 +22,7 @@ import type { CatalogEntry, CollectionTraits } from './store/catalog-records.ts'
 import { checkNewCollectionName } from './store/collection-name.ts'
 import { CollectionStore } from './store/collection-store.ts'
 import type { OpenedStore } from './store/open-store.ts'
+import { soundState } from './store/sound-state.ts'
 import { ChangeFeed, type ChangeFeeds } from './watch/change-feed.ts'
 
 /**
@@ -161,7 +162,7 @@ export class CollectionOpener {
   async #open(name: string, entry: CatalogEntry, feed: ChangeFeed, options: IndexOptions): Promise<OpenCollection> {
     this.assertChosenIds(name, entry)
     const store = this.store(entry.number, idsOf(name, entry.ids))
-    const state = await store.withLoads(await this.#catalog.state(entry.number))
+    const state = await soundState(store, await store.withLoads(await this.#catalog.state(entry.number)))
     // A read-only database keeps the stored kind, since another would have to be written.
     await loadHashChoice(options.hash)
     const kind = indexKind(this.#isReadOnly ? {} : options, entry.index)

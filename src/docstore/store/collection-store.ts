@@ -289,16 +289,16 @@ export class CollectionStore {
     await this.commit(batch)
   }
 
-  /** Yields all stored ordinals below `limit`, ascending, in runs. */
-  async *ordinals(limit: number): AsyncIterable<readonly number[]> {
-    if (limit === 0) return
-    const range = { gte: this.#docs.ordinalKey(0), lt: this.#docs.ordinalKey(limit), keyEncoding: 'view' } as const
+  /** Yields all stored ordinals from `first` on and below `limit`, ascending, in runs. */
+  async *ordinals(limit: number, first = 0): AsyncIterable<readonly number[]> {
+    if (first >= limit) return
+    const range = { gte: this.#docs.ordinalKey(first), lt: this.#docs.ordinalKey(limit), keyEncoding: 'view' } as const
     const iterator = this.#store.keys<Uint8Array>({ ...range, ...{ highWaterMarkBytes: readAheadBytes } })
     try {
       for (
-        let keys = await iterator.nextv(entriesPerRead);
+        let keys = await iterator.nextv(entriesPerRead).catch(rethrow);
         keys.length > 0;
-        keys = await iterator.nextv(entriesPerRead)
+        keys = await iterator.nextv(entriesPerRead).catch(rethrow)
       ) {
         yield keys.map((key) => this.#docs.ordinalOf(key))
       }

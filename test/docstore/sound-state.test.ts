@@ -1,0 +1,76 @@
+/**
+ * A state of a collection that is lost, older than the documents or malformed, as a repaired store may have it, neither
+ * hides documents nor has others written in their place.
+ */
+import { MemoryLevel } from 'memory-level'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Document, open } from '../../src/index.ts'
+import { LsmLevel } from '../../src/lsm/index.ts'
+import { scratchPath } from './scratch.ts'
+
+const stateKey = '!meta!state:1'
+const count = 300
+const documents = (): Document[] => Array.from({ length: count }, (_, _id) => ({ _id, n: _id % 7, text: `ü ${_id}` }))
+
+const states: readonly (readonly [name: string, state: object | undefined])[] = [
+  ['lost', undefined],
+  ['that of the beginning', { nextOrdinal: 0, documents: 0, documentBytes: 0 }],
+  ['without nextOrdinal', { documents: count, documentBytes: 1 }],
+  ['of texts', { nextOrdinal: '300', documents: '300', documentBytes: '1', nextId: '300' }],
+  ['negative', { nextOrdinal: -1, documents: -1, documentBytes: -1 }]
+]
+const older = ['older', { nextOrdinal: 100, documents: 100, documentBytes: 2000 }] as const
+
+for (const options of [{ index: 'sharded' }, { index: 'none' }, { ids: 'reversible' }] as const) {
+  for (const [name, state] of 'ids' in options ? states : [...states, older]) {
+    test(`${JSON.stringify(options)}: a state that is ${name} hides nothing`, async () => {
+      const store = new MemoryLevel<string, string>()
+      let db = await open(store, options)
+      await db.insertMany(documents())
+      const { documentBytes } = await db.stats()
+      await db.close()
+
+      await store.open()
+      if (state === undefined) await store.del(stateKey)
+      else await store.put(stateKey, JSON.stringify(state))
+      db = await open(store, options)
+      assert.is(await db.countDocuments(), count)
+      assert.is((await db.find({ n: 3 }).toArray()).length, 43)
+      assert.is((await db.stats()).documentBytes, documentBytes)
+      assert.equal((await db.verify()).problems, [])
+      await db.insertOne({ n: 100 })
+      await db.updateOne({ _id: 200 }, { $set: { n: 100 } })
+      await db.close()
+
+      await store.open()
+      db = await open(store, options)
+      const changed = (document: Document): Document => (document._id === 200 ? { ...document, n: 100 } : document)
+      const found = await db
+        .find({ _id: { $type: 'number', $lt: count } })
+        .sort({ _id: 1 })
+        .toArray()
+      assert.equal(found, documents().map(changed))
+      assert.is(await db.countDocuments({ n: 100 }), 2)
+      assert.equal((await db.verify()).problems, [])
+      await db.close()
+    })
+  }
+}
+
+test('a directory without the state is read as it is', async () => {
+  const location = scratchPath()
+  let db = await open(location)
+  await db.insertMany(documents())
+  await db.close()
+  const store = new LsmLevel<string, string>(location)
+  await store.del(stateKey)
+  await store.close()
+  db = await open(location, { readOnly: true })
+  assert.is(await db.countDocuments({}, { hint: 'scan' }), count)
+  assert.is((await db.find({ n: 3 }).toArray()).length, 43)
+  assert.equal((await db.verify()).problems, [])
+  await db.close()
+})
+
+test.run()
