@@ -1,13 +1,13 @@
 /**
- * A state of a collection that is lost, older than the documents or malformed, as a repaired store may have it, neither
- * hides documents nor has others written in their place.
+ * Records of the catalog that are lost, older than the documents or malformed, as a repaired store may have them,
+ * neither hide documents nor have others written in their place.
  */
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Document, open } from '../../src/index.ts'
 import { LsmLevel } from '../../src/lsm/index.ts'
-import { scratchPath } from './scratch.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 const stateKey = '!meta!state:1'
 const count = 300
@@ -71,6 +71,54 @@ test('a directory without the state is read as it is', async () => {
   assert.is((await db.find({ n: 3 }).toArray()).length, 43)
   assert.equal((await db.verify()).problems, [])
   await db.close()
+})
+
+test('a new collection never has the number of another one, whatever is left of the record of the next number', async () => {
+  for (const format of [
+    undefined,
+    { format: 1, nextCollection: 1 },
+    { format: 1 },
+    { format: 1, nextCollection: 'x' }
+  ]) {
+    const store = new MemoryLevel<string, string>()
+    let db = await open(store)
+    await db.insertMany(documents())
+    await db.collection('second').insertOne({ _id: 'second' })
+    await db.close()
+
+    await store.open()
+    if (format === undefined) await store.del('!meta!format')
+    else await store.put('!meta!format', JSON.stringify(format))
+    db = await open(store)
+    const third = db.collection('third')
+    await third.insertOne({ _id: 'third' })
+    assert.equal(await third.find().toArray(), [{ _id: 'third' }], JSON.stringify(format))
+    await third.drop()
+    assert.is(await db.countDocuments(), count)
+    assert.equal(await db.collection('second').find().toArray(), [{ _id: 'second' }])
+    assert.equal((await db.verify()).problems, [])
+    await db.close()
+  }
+})
+
+test('a malformed record of a collection is refused, and named', async () => {
+  const malformed = [
+    {},
+    { number: 'x', index: 'sharded' },
+    { number: 1 },
+    { number: 1, index: 'none', declared: 1 },
+    []
+  ]
+  for (const entry of malformed) {
+    const store = new MemoryLevel<string, string>()
+    const db = await open(store)
+    await db.insertOne({ _id: 1 })
+    await db.close()
+    await store.open()
+    await store.put('!meta!name:default', JSON.stringify(entry))
+    const error = await rejects(open(store), 'DataCorruption')
+    assert.match(error.message, "'name:default'")
+  }
 })
 
 test.run()

@@ -60,12 +60,34 @@ export function splitKey(key: string): readonly [kind: string, rest: string] {
 
 /** @returns the number of the next collection @throws PetalError UnsupportedFormat */
 export function readFormat({ format, nextCollection }: Readonly<Record<string, unknown>>): number {
-  if (typeof format === 'number' && format <= storeFormat) return nextCollection as number
+  if (typeof format === 'number' && format <= storeFormat) return isNumber(nextCollection) ? nextCollection : 1
   throw new PetalError(
     'UnsupportedFormat',
     `The store has format ${String(format)}; this version reads formats up to ${storeFormat}`,
     { details: { found: format, supported: storeFormat } }
   )
+}
+
+/** Parses the record of a name. @throws PetalError DataCorruption naming the key */
+export function parseEntry(key: string, text: string): CatalogEntry {
+  const entry = parse(key, text)
+  const { number, index, ids, declared } = entry
+  const isEntry =
+    isNumber(number) &&
+    typeof index === 'string' &&
+    (ids === undefined || isObject(ids)) &&
+    (declared === undefined || (Array.isArray(declared) && declared.every(isObject)))
+  if (!isEntry) throw damagedRecord(key)
+  return entry as unknown as CatalogEntry
+}
+
+/** Whether the value can be the number of a collection. */
+function isNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }
 
 /** Parses a record. @throws PetalError DataCorruption naming the key */
@@ -76,5 +98,9 @@ export function parse(key: string, text: string): Readonly<Record<string, unknow
   } catch {
     // Reported below, like any other damage.
   }
-  throw new PetalError('DataCorruption', `The catalog record '${key}' is damaged`, { details: { key } })
+  throw damagedRecord(key)
+}
+
+function damagedRecord(key: string): PetalError {
+  return new PetalError('DataCorruption', `The catalog record '${key}' is damaged`, { details: { key } })
 }

@@ -22,6 +22,7 @@ import {
   clearingKey,
   deletionOf,
   parse,
+  parseEntry,
   readFormat,
   splitKey,
   storeFormat
@@ -205,10 +206,21 @@ export class Catalog {
     if (format !== undefined) this.#nextCollection = readFormat(parse('format', format))
     for (const [key, text] of texts) {
       const [kind, rest] = splitKey(key)
-      if (kind === 'name:') this.#entries.set(rest, parse(key, text) as unknown as CatalogEntry)
+      if (kind === 'name:') this.#use(rest, parseEntry(key, text))
       else if (kind === 'state:') this.#states.set(key, text)
       else if (kind === 'dropped:' || kind === 'clearing:') this.#unfinished.add(key)
+      if (kind !== 'name:') this.#isUsed(Number.parseInt(rest, 10))
     }
+  }
+
+  #use(name: string, entry: CatalogEntry): void {
+    this.#entries.set(name, entry)
+    this.#isUsed(entry.number)
+  }
+
+  /** The record of the next number may be lost or older, as a repair of the store can leave it. */
+  #isUsed(number: number): void {
+    if (number >= this.#nextCollection) this.#nextCollection = number + 1
   }
 
   get #format(): object {
