@@ -97,6 +97,7 @@ export const noIndex: IndexStats = {
   dead: 0,
   recovered: 0,
   damage: [],
+  unrepaired: [],
   bytes: noIndexBytes,
   cache: { budgetBytes: 0, usedBytes: 0, hits: 0, misses: 0 },
   parameters: []

@@ -130,6 +130,7 @@ class ScanIndex implements DocumentIndex {
       dead: this.#dead,
       recovered: this.#recovered,
       damage: [],
+      unrepaired: [],
       bytes: noIndexBytes,
       cache: { budgetBytes: 0, usedBytes: live, hits: 0, misses: 0 },
       parameters: []

@@ -282,6 +282,8 @@ export interface IndexStats {
    * Damage found since the index was opened, opening included. Damage found at opening has been repaired by a rebuild.
    */
   readonly damage: readonly string[]
+  /** The damage found after opening, which the next opening repairs by a rebuild. */
+  readonly unrepaired: readonly string[]
   /** Bytes by part, as stored. */
   readonly bytes: {
     readonly hashedRows: number

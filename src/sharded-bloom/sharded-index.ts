@@ -96,7 +96,7 @@ export class ShardedIndex implements DocumentIndex {
     // The first index of a process has just allocated its memory.
     await nextTurn()
     const stored = await this.#store.get(indexKey(IndexArea.header))
-    const { shape, header } = decodeHeader(stored, this.#options)
+    const { shape, header, damage } = decodeHeader(stored, this.#options)
     this.#geometry = geometryOf(shape.segmentDocuments)
     const hasher = await loadHasher(shape.hash)
     this.#tuning = checkTuning(withChoice(this.#options, await readChoice(this.#store)))
@@ -104,6 +104,7 @@ export class ShardedIndex implements DocumentIndex {
       if (stored === undefined && (await hasSegments(this.#options.store))) {
         this.#header.note('The header of the index is missing or unreadable')
       }
+      if (damage !== undefined) this.#header.note(damage)
       if (header === undefined || !(await this.#load(hasher, header))) await this.#recreate(hasher)
       await this.#recover(nextOrdinal)
       const live = this.liveCount(nextOrdinal)
@@ -237,7 +238,7 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   stats(): IndexStats {
-    return indexStats(this.#handles, this.#cache, this.#recovered, this.#header.damage)
+    return indexStats(this.#handles, this.#cache, this.#recovered, this.#header)
   }
 
   get #openParts(): IndexParts {

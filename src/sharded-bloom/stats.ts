@@ -10,7 +10,7 @@ export function indexStats(
   handles: readonly SegmentHandle[],
   cache: RowCache,
   recovered: number,
-  damage: readonly string[]
+  { damage, unrepaired }: Pick<IndexStats, 'damage' | 'unrepaired'>
 ): IndexStats {
   const sum = (part: (handle: SegmentHandle) => number): number =>
     handles.reduce((total, handle) => total + part(handle), 0)
@@ -30,6 +30,7 @@ export function indexStats(
     dead: sum((handle) => handle.live.dead),
     recovered,
     damage: [...damage],
+    unrepaired,
     bytes: {
       hashedRows,
       privateRows,

@@ -4,7 +4,7 @@ import { Level } from 'level'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { AbortedError, type Document, open, type VerifyProgress } from '../../src/index.ts'
+import { AbortedError, type Document, type OpenOptions, open, type VerifyProgress } from '../../src/index.ts'
 import { LsmLevel } from '../../src/lsm/index.ts'
 import { scratchPath } from './scratch.ts'
 
@@ -67,6 +67,38 @@ test('a damaged index that a read-only opening cannot repair is a problem of the
   }
   await using reader = await open(path, { readOnly: true })
   assert.equal((await reader.verify()).problems, [])
+})
+
+test('damage of the index that is found while it is read is a problem, until the next opening has repaired it', async () => {
+  const path = scratchPath()
+  const frames = { gte: Buffer.from('r'), lt: Buffer.from('s') }
+  {
+    await using db = await open(path, { index: { segmentBits: 512 } })
+    await db.insertMany(documents(3000))
+  }
+  {
+    await using lsm = new LsmLevel<Uint8Array, Uint8Array>(path, { keyEncoding: 'view', valueEncoding: 'view' })
+    const index = lsm.sublevel<Uint8Array, Uint8Array>('1.index', { keyEncoding: 'view', valueEncoding: 'view' })
+    for await (const [key, value] of index.iterator(frames))
+      await index.put(
+        key,
+        value.map((byte) => byte ^ 1)
+      )
+  }
+  const problemsOf = async (options: OpenOptions): Promise<string[]> => {
+    await using db = await open(path, options)
+    const { problems } = await db.verify()
+    return problems.map(
+      ({ collection, kind, what }) => `${collection} ${kind} ${what.replace(/ of the segment.*;/, '…')}`
+    )
+  }
+  const found = ['default index frame 0… the next opening for writing repairs it']
+  assert.equal(await problemsOf({ readOnly: true }), found)
+  assert.equal(await problemsOf({}), found)
+  const marked = 'default index Damage was found while the index was read; the next opening for writing repairs it'
+  assert.equal(await problemsOf({ readOnly: true }), [marked])
+  assert.equal(await problemsOf({}), [])
+  assert.equal(await problemsOf({ readOnly: true }), [])
 })
 
 /** Damages the store of a database by hand. @returns what verify() reports */

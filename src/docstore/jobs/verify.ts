@@ -75,7 +75,7 @@ async function verifyCollection(
     try {
       collection = await collections.openForRead(name)
       const documents = collection === undefined ? 0 : await checkOf(collection, found, options).run()
-      if (collections.isReadOnly && collection !== undefined) addIndexDamage(collection, found)
+      if (collection !== undefined) addIndexDamage(collection, collections.isReadOnly, found)
       findings.merge(found)
       return documents
     } catch (error) {
@@ -84,18 +84,19 @@ async function verifyCollection(
       if (collection !== undefined && (await collections.openForRead(name)) !== collection) continue
       const cause = fromStore(error)
       const { codeName, message } = cause as { readonly codeName?: unknown; readonly message?: unknown }
-      if (codeName !== 'DataCorruption' && codeName !== 'StoreFailure') throw cause
+      if (codeName !== 'DataCorruption' && codeName !== 'StoreFailure' && codeName !== 'IndexDamaged') throw cause
       findings.merge(found)
-      findings.add(name, 'store', String(message))
+      findings.add(name, codeName === 'IndexDamaged' ? 'index' : 'store', String(message))
       return 0
     }
   }
 }
 
-/** A database that is open for writing has repaired what it found when it was opened; this one cannot. */
-function addIndexDamage(collection: OpenCollection, findings: Findings): void {
-  for (const what of collection.indexStats().damage) {
-    findings.add(collection.name, 'index', `${what}; opening the database for writing repairs it`)
+/** What was found at opening has been repaired, but by a read-only opening only in memory. */
+function addIndexDamage(collection: OpenCollection, isReadOnly: boolean, findings: Findings): void {
+  const { damage, unrepaired } = collection.indexStats()
+  for (const what of isReadOnly ? damage : unrepaired) {
+    findings.add(collection.name, 'index', `${what}; the next opening for writing repairs it`)
   }
 }
 

@@ -19,9 +19,9 @@ export class HeaderRecord {
   readonly #store: IndexStore
   readonly #onDamage: ((message: string) => void) | undefined
   #header: IndexHeader | undefined
-  /** Whether the stored header already tells the next open to rebuild the index. */
-  #isDamaged = false
   readonly #damage: string[] = []
+  /** The damage because of which the stored header tells the next open to rebuild the index. */
+  #marked: string | undefined
 
   /** @param onDamage called for all damage noted */
   constructor(store: IndexStore, onDamage: ((message: string) => void) | undefined) {
@@ -42,6 +42,11 @@ export class HeaderRecord {
   /** All damage noted since the index was opened. */
   get damage(): readonly string[] {
     return this.#damage
+  }
+
+  /** What was found after opening. */
+  get unrepaired(): readonly string[] {
+    return this.#marked === undefined ? [] : [this.#marked]
   }
 
   /** Creates the header of a new index, still to be written. @param seed random unless given */
@@ -77,8 +82,8 @@ export class HeaderRecord {
 
   /** Notes damage found after opening: once, and in the store, too. */
   markDamaged(message: string): void {
-    if (this.#isDamaged) return
-    this.#isDamaged = true
+    if (this.#marked !== undefined) return
+    this.#marked = message
     this.note(message)
     const header = encodeHeader({ ...this.#header!, isDamaged: true })
     // If this write fails, nothing is lost: the damage will be found again.

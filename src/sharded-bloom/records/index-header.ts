@@ -52,6 +52,8 @@ export interface StoredHeader {
   readonly shape: IndexShape
   /** undefined when the index has to be rebuilt. */
   readonly header: IndexHeader | undefined
+  /** Why the stored index cannot be used, if that is for damage. */
+  readonly damage: string | undefined
 }
 
 /**
@@ -78,7 +80,11 @@ export function decodeHeader(bytes: Uint8Array | undefined, choices: ShapeChoice
     Number.isInteger(stored.seedLo) &&
     Number.isInteger(stored.seedHi) &&
     stored.isDamaged === false
-  return { shape: { hash, segmentDocuments }, header: fits ? (stored as IndexHeader) : undefined }
+  return {
+    shape: { hash, segmentDocuments },
+    header: fits ? (stored as IndexHeader) : undefined,
+    damage: stored.isDamaged === true ? 'Damage was found while the index was read' : undefined
+  }
 }
 
 function parse(bytes: Uint8Array): Partial<IndexHeader> {
