@@ -104,7 +104,7 @@ export class ShardedIndex implements DocumentIndex {
       if (stored === undefined && (await hasSegments(this.#options.store))) {
         this.#header.note('The header of the index is missing or unreadable')
       }
-      if (damage !== undefined) this.#header.note(damage)
+      if (damage !== undefined) this.#header.noteReported(damage)
       if (header === undefined || !(await this.#load(hasher, header))) await this.#recreate(hasher)
       await this.#recover(nextOrdinal)
       const live = this.liveCount(nextOrdinal)

@@ -23,7 +23,7 @@ export class HeaderRecord {
   /** The damage because of which the stored header tells the next open to rebuild the index. */
   #marked: string | undefined
 
-  /** @param onDamage called for all damage noted */
+  /** @param onDamage called for all damage found */
   constructor(store: IndexStore, onDamage: ((message: string) => void) | undefined) {
     this.#store = store
     this.#onDamage = onDamage
@@ -76,8 +76,13 @@ export class HeaderRecord {
 
   /** Notes damage that opening repairs by rebuilding the index. */
   note(message: string): void {
-    this.#damage.push(message)
+    this.noteReported(message)
     this.#onDamage?.(message)
+  }
+
+  /** Notes damage that was reported when it was found, before the index was opened. */
+  noteReported(message: string): void {
+    this.#damage.push(message)
   }
 
   /** Notes damage found after opening: once, and in the store, too. */
