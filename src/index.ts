@@ -39,9 +39,16 @@ export type { BackupOptions, BackupProgress, BackupResult } from './docstore/job
 export type { CompactOptions, CompactProgress, CompactResult } from './docstore/jobs/compact.ts'
 export { type CopyOptions, type CopyProgress, type CopyResult, copyDatabase } from './docstore/jobs/copy.ts'
 export type { ExpiryStats } from './docstore/jobs/expiry.ts'
+export type { VerifyProblem } from './docstore/jobs/findings.ts'
 export type { RebuildOptions, RebuildResult } from './docstore/jobs/rebuild-job.ts'
+export {
+  type RepairOptions,
+  type RepairProgress,
+  type RepairResult,
+  repairDatabase
+} from './docstore/jobs/repair.ts'
 export type { TuneOptions } from './docstore/jobs/tune.ts'
-export type { DatabaseVerifyReport, VerifyOptions, VerifyProblem, VerifyProgress } from './docstore/jobs/verify.ts'
+export type { DatabaseVerifyReport, VerifyOptions, VerifyProgress } from './docstore/jobs/verify.ts'
 export { open } from './docstore/open.ts'
 export type {
   AnyLevel,

@@ -13,6 +13,7 @@ import { getCommand } from './get.ts'
 import { importCommand } from './import.ts'
 import { pathsCommand } from './paths.ts'
 import { reindexCommand } from './reindex.ts'
+import { repairCommand } from './repair.ts'
 import { shellCommand } from './shell.ts'
 import { statsCommand } from './stats.ts'
 import { tuneCommand } from './tune.ts'
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   exportCommand,
   statsCommand,
   verifyCommand,
+  repairCommand,
   copyCommand,
   backupCommand,
   compactCommand,

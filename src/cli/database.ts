@@ -27,7 +27,7 @@ export async function openToRead(location: string): Promise<Database> {
     }
     return db
   } catch (error) {
-    throw error instanceof PetalError ? withoutAdvice(location, error) : error
+    throw withoutAdvice(location, error)
   }
 }
 
@@ -55,7 +55,8 @@ export async function openToWrite(location: string, options: OpenOptions): Promi
 }
 
 /** The same error, without advice for programmers. */
-function withoutAdvice(location: string, error: PetalError): PetalError {
+export function withoutAdvice(location: string, error: unknown): unknown {
+  if (!(error instanceof PetalError)) return error
   const { codeName, details } = error
   if (codeName === 'DatabaseNotFound') {
     return new PetalError(codeName, `There is no database at ${location}`, { cause: error, details })

@@ -2,9 +2,10 @@
 import type { DatabaseVerifyReport, VerifyProgress } from '../index.ts'
 import { command } from './command.ts'
 import { openToRead } from './database.ts'
-import { formatCount, formatDuration, formatNumberOf } from './format.ts'
+import { formatDuration, formatNumberOf } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printOutcome } from './line-writer.ts'
+import { problemLines } from './problems.ts'
 import { type Position, Progress } from './progress.ts'
 
 export const verifyCommand = command({
@@ -15,7 +16,8 @@ export const verifyCommand = command({
     json: { type: 'boolean', help: 'print JSON' }
   },
   details: [
-    'Problems are printed one per line, and the exit status is then 1. `petaldb stats` prints the size of the database.'
+    'Problems are printed one per line, and the exit status is then 1. `petaldb repair` saves what can be read into a new',
+    'database. `petaldb stats` prints the size of the database.'
   ],
   async run([location = ''], options) {
     using interrupt = new Interrupt()
@@ -49,14 +51,8 @@ function positionOf({ collection, checked, total }: VerifyProgress): Position {
 
 function reportText(report: DatabaseVerifyReport, milliseconds: number): string {
   const { problems, problemCount } = report
-  const lines = problems.map(
-    ({ collection, kind, what }) =>
-      `${collection === undefined ? 'store' : `collection ${collection}`}: ${kind}: ${what}`
-  )
-  const unlisted = problemCount - problems.length
-  if (unlisted > 0) lines.push(`and ${formatCount(unlisted)} more`)
   const found = problemCount === 0 ? 'no problems' : formatNumberOf('problem', problemCount)
   const scope = report.hasCheckedStore ? '' : '; its store does not support verification'
-  lines.push(`${found} in ${formatNumberOf('document', report.documents)}, in ${formatDuration(milliseconds)}${scope}`)
-  return lines.join('\n')
+  const all = `${found} in ${formatNumberOf('document', report.documents)}, in ${formatDuration(milliseconds)}${scope}`
+  return [...problemLines(problems, problemCount), all].join('\n')
 }

@@ -6,7 +6,7 @@ import { OrdinalSet } from '../sharded-bloom/ordinal-set.ts'
 import type { RemoteBuilder } from '../sharded-bloom/rebuild/remote-builder.ts'
 import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
 import { decodeRecord } from './documents/record.ts'
-import type { ReversibleOption } from './ids/ids-option.ts'
+import { idsOption, type ReversibleOption } from './ids/ids-option.ts'
 import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import { sweepExpired } from './indexes/expired.ts'
 import { AutoRebuild, type AutoRebuildStats, neverRebuilt } from './jobs/auto-rebuild.ts'
@@ -151,10 +151,7 @@ export class OpenCollection {
 
   /** In the form that collection() accepts. */
   get ids(): 'table' | Required<ReversibleOption> {
-    const { ids } = this.store
-    if (ids === undefined) return 'table'
-    const { codec, from, to } = ids.header
-    return { codec, from, to }
+    return idsOption(this.store.ids?.header)
   }
 
   get autoRebuildStats(): AutoRebuildStats {

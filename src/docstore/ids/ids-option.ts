@@ -69,6 +69,13 @@ export function assertSameIds(name: string, stored: ReversibleHeader | undefined
   )
 }
 
+/** How `_id`s are kept, in the form that collection() accepts. */
+export function idsOption(header: ReversibleHeader | undefined): 'table' | Required<ReversibleOption> {
+  if (header === undefined) return 'table'
+  const { codec, from, to } = header
+  return { codec, from, to }
+}
+
 /** @throws PetalError DataCorruption */
 export function idsOf(name: string, header: ReversibleHeader | undefined): ReversibleIds | undefined {
   if (header === undefined) return undefined

@@ -70,21 +70,47 @@ export async function copyDatabase(
   throwIfAborted(signal)
   const location = await absolutePath(target)
   const { collections } = await source.stats()
-  const wantsFilters = store === 'lsm' && collections.some(({ index }) => index.kind === 'embedded')
+  const hasFilters = collections.some(({ index }) => index.kind === 'embedded')
   const reporter = new ProgressReporter(options.onProgress)
   const job = { ...options, ...(reporter.report && { onProgress: reporter.report }) }
-  return fillNewDirectory(location, signal, async (directory) => {
-    const copy = await open(directory, { store, ...(wantsFilters && { lsm: { values: true } }) })
+  return createCopy(location, reporter, signal, async (create) =>
+    copyInto(source, await create({ store, hasFilters }), job)
+  )
+}
+
+interface CopyTraits {
+  readonly store: Exclude<StoreName, 'memory'>
+  /** Whether a collection has the embedded index. */
+  readonly hasFilters: boolean
+}
+
+/**
+ * Makes a database that appears complete and durable, or not at all.
+ * @param fill calls the function it is given once to create the database, which is closed here
+ */
+export async function createCopy<T>(
+  location: string,
+  reporter: ProgressReporter<never>,
+  signal: AbortSignal | undefined,
+  fill: (create: (traits: CopyTraits) => Promise<Database>) => Promise<T>
+): Promise<T> {
+  const filling = fillNewDirectory(location, signal, async (directory) => {
+    let copy: Database | undefined
     try {
-      const result = await copyInto(source, copy, job)
-      await copy.close()
+      const result = await fill(async ({ store, hasFilters }) => {
+        const values = store === 'lsm' && hasFilters
+        copy = await open(directory, { store, ...(values && { lsm: { values } }) })
+        return copy
+      })
+      await copy?.close()
       return result
     } catch (error) {
       // The copy is discarded, so an error of closing it does not matter.
-      await copy.close().catch(() => undefined)
+      await copy?.close().catch(() => undefined)
       throw error
     }
-  }).catch((error: unknown) => {
+  })
+  return filling.catch((error: unknown) => {
     throw reporter.failure(() => error)
   })
 }
@@ -178,7 +204,7 @@ function awaitedLater(writing: Promise<unknown>): Promise<unknown> {
 }
 
 /** Falls back to the default index on a store without filters, which the embedded index needs. */
-function collectionIn(target: Database<object>, name: string, index: IndexKind, ids: IdsOption): Collection {
+export function collectionIn(target: Database<object>, name: string, index: IndexKind, ids: IdsOption): Collection {
   try {
     return target.collection(name, { index, ids })
   } catch (error) {

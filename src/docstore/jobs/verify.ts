@@ -5,6 +5,7 @@ import { fromStore } from '../errors.ts'
 import type { Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Store } from '../options.ts'
+import { Findings, type VerifyProblem } from './findings.ts'
 import { CollectionCheck } from './verify-collection.ts'
 
 /** Options of Database.verify(). */
@@ -26,16 +27,6 @@ export interface VerifyProgress {
   readonly total: number
 }
 
-/** A problem found by Database.verify(). */
-export interface VerifyProblem {
-  /** undefined for a problem of the underlying store. */
-  readonly collection: string | undefined
-  /** `document`, `id`, `index`, or the store's own kind of problem. */
-  readonly kind: string
-  /** Description, with the ordinal or the file and offset where the problem was found. */
-  readonly what: string
-}
-
 /** Result of Database.verify(). */
 export interface DatabaseVerifyReport {
   /** Whether the store could be checked. */
@@ -47,8 +38,6 @@ export interface DatabaseVerifyReport {
   /** Number of all problems found, including those beyond the limit of `problems`. */
   readonly problemCount: number
 }
-
-const maxProblems = 1000
 
 /** @returns the problems found; they are not thrown @throws AbortedError */
 export async function verifyDatabase(
@@ -110,20 +99,6 @@ function checkOf(
     onProblem: (kind, what) => findings.add(name, kind, what),
     onProgress: (checked, total) => onProgress?.({ collection: name, checked, total })
   })
-}
-
-class Findings {
-  readonly problems: VerifyProblem[] = []
-  count = 0
-
-  add(collection: string | undefined, kind: string, what: string): void {
-    if (this.count++ < maxProblems) this.problems.push({ collection, kind, what })
-  }
-
-  merge({ problems, count }: Findings): void {
-    this.problems.push(...problems.slice(0, Math.max(0, maxProblems - this.problems.length)))
-    this.count += count
-  }
 }
 
 /** Implemented by LsmLevel. */

@@ -243,7 +243,8 @@ function checkStore(name: string): StoreName {
   })
 }
 
-function openFailed(location: string, error: unknown, readOnly = false): PetalError {
+/** The error of a store that cannot be opened, as a PetalError. */
+export function openFailed(location: string, error: unknown, readOnly = false): PetalError {
   // abstract-level wraps the engine's error.
   const cause = (error as { readonly cause?: unknown }).cause ?? error
   const { code, message, holder } = cause as Readonly<Record<'code' | 'message' | 'holder', unknown>>
