@@ -277,6 +277,13 @@ test('names of other databases create no directory, and the error says what to u
   }
 })
 
+test('a store that cannot hold binary keys is refused', async () => {
+  const store = new MemoryLevel({ storeEncoding: 'utf8' })
+  const { message } = await rejects(open(store), 'CommandNotSupported')
+  assert.match(message, /'view'/)
+  await store.close()
+})
+
 test('a store without explicit snapshots is refused', async () => {
   const store = new MemoryLevel()
   Object.assign(store.supports, { explicitSnapshots: false })

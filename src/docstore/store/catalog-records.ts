@@ -10,6 +10,7 @@
  * | `clearing:<n>.<id>` | a declared index that is being built, or was dropped: its entries are still to be deleted |
  */
 import { PetalError } from '../../model/errors.ts'
+import { isPlainObject } from '../../model/types.ts'
 import type { ReversibleHeader } from '../ids/reversible-ids.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
 
@@ -75,8 +76,8 @@ export function parseEntry(key: string, text: string): CatalogEntry {
   const isEntry =
     isNumber(number) &&
     typeof index === 'string' &&
-    (ids === undefined || isObject(ids)) &&
-    (declared === undefined || (Array.isArray(declared) && declared.every(isObject)))
+    (ids === undefined || isPlainObject(ids)) &&
+    (declared === undefined || (Array.isArray(declared) && declared.every(isPlainObject)))
   if (!isEntry) throw damagedRecord(key)
   return entry as unknown as CatalogEntry
 }
@@ -84,10 +85,6 @@ export function parseEntry(key: string, text: string): CatalogEntry {
 /** Whether the value can be the number of a collection. */
 function isNumber(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
 }
 
 /** Parses a record. @throws PetalError DataCorruption naming the key */

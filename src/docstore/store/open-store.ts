@@ -41,14 +41,16 @@ const inUse = new WeakSet<Store>()
 /** @param location as placeOf() returns it */
 export async function openStore(location: string | Store, options: OpenOptions): Promise<OpenedStore> {
   const opened = typeof location === 'string' ? await openPath(location, options) : await adopt(location)
-  if (opened.store.supports.explicitSnapshots !== true) {
-    await opened.close()
-    throw new PetalError(
-      'CommandNotSupported',
-      'The store does not support explicit snapshots, which PetalDB needs for reading'
-    )
-  }
-  return opened
+  const missing = missingSupport(opened.store)
+  if (missing === undefined) return opened
+  await opened.close()
+  throw new PetalError('CommandNotSupported', `The store does not support ${missing}`)
+}
+
+function missingSupport({ supports }: Store): string | undefined {
+  if (supports.explicitSnapshots !== true) return 'explicit snapshots, which PetalDB needs for reading'
+  if (supports.encodings?.view !== true) return "the encoding 'view', which PetalDB needs for its keys"
+  return undefined
 }
 
 async function adopt(store: Store): Promise<OpenedStore> {
