@@ -10,30 +10,33 @@ import { IndexHarness } from '../support/index-harness.ts'
 const shape = { hash: 'farmhash', segmentDocuments: 1024 } as const
 const defaults = { hash: 'murmur', segmentDocuments: 65_536 } as const
 const header = createHeader(shape, { lo: 1, hi: 2 })
+const unused = { header: undefined, damage: undefined }
 
 test('a header that fits the given options is used, and no options need be given', () => {
   const bytes = encodeHeader(header)
   for (const choices of [{}, shape, { hash: shape.hash }, { segmentDocuments: 1024, hash: undefined }]) {
-    assert.equal(decodeHeader(bytes, choices), { shape, header })
+    assert.equal(decodeHeader(bytes, choices), { shape, header, damage: undefined })
   }
 })
 
 test('a differing option causes a rebuild, and options that are not given stay', () => {
   const bytes = encodeHeader(header)
-  assert.equal(decodeHeader(bytes, { hash: 'murmur' }), { shape: { ...shape, hash: 'murmur' }, header: undefined })
+  const murmur = { ...shape, hash: 'murmur' }
+  assert.equal(decodeHeader(bytes, { hash: 'murmur' }), { shape: murmur, ...unused })
   const larger = { ...shape, segmentDocuments: 2048 }
-  assert.equal(decodeHeader(bytes, { segmentDocuments: 2048 }), { shape: larger, header: undefined })
+  assert.equal(decodeHeader(bytes, { segmentDocuments: 2048 }), { shape: larger, ...unused })
 })
 
 test('a damaged index is rebuilt with its own options, or with defaults if no header has them', () => {
   const damaged = encodeHeader({ ...header, isDamaged: true })
-  assert.equal(decodeHeader(damaged, {}), { shape, header: undefined })
+  const damage = 'Damage was found while the index was read'
+  assert.equal(decodeHeader(damaged, {}), { shape, header: undefined, damage })
   const nonsense = { ...header, hash: 'other', segmentDocuments: 1000 }
   for (const text of ['', '{', 'null', '7', '[]', '{}', JSON.stringify(nonsense)]) {
-    assert.equal(decodeHeader(new TextEncoder().encode(text), {}), { shape: defaults, header: undefined }, text)
+    assert.equal(decodeHeader(new TextEncoder().encode(text), {}), { shape: defaults, ...unused }, text)
   }
-  assert.equal(decodeHeader(undefined, {}), { shape: defaults, header: undefined })
-  assert.equal(decodeHeader(undefined, shape), { shape, header: undefined })
+  assert.equal(decodeHeader(undefined, {}), { shape: defaults, ...unused })
+  assert.equal(decodeHeader(undefined, shape), { shape, ...unused })
 })
 
 for (const isDamaged of [false, true]) {
