@@ -274,6 +274,21 @@ export const reading = [
     'docstore/verify'
   ),
   mutant(
+    'verify() of a read-only database tells only of damage found after opening',
+    edit('docstore/jobs/verify', 'isReadOnly ? damage : unrepaired', 'isReadOnly ? unrepaired : unrepaired'),
+    'docstore/verify'
+  ),
+  mutant(
+    'a repair keeps the older of two documents with the same _id',
+    edit('docstore/jobs/repair', "if (codeName === 'DuplicateKey') await", "if (codeName === 'BadValue') await"),
+    'docstore/repair'
+  ),
+  mutant(
+    'documents beyond the state of a collection are not looked for',
+    edit('docstore/store/sound-state', 'return true\n', 'return false\n'),
+    'docstore/sound-state'
+  ),
+  mutant(
     'verify() accepts any entry of a unique index',
     edit('docstore/jobs/verify-declared', 'else if (unique) {', 'else if (!unique) {'),
     'docstore/verify'
