@@ -112,9 +112,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   }
   switch (directory.kind) {
     case 'foreign':
-      throw new PetalError('NotADatabase', `${location} is not a PetalDB database: it is ${directory.found}`, {
-        details: { location, found: directory.found }
-      })
+      throw notADatabase(location, directory.found)
     case 'missing':
     case 'empty':
       if (!createIfMissing || readOnly) {
@@ -245,15 +243,24 @@ function checkStore(name: string): StoreName {
   })
 }
 
-/** The error of a store that cannot be opened, as a PetalError. */
-export function openFailed(location: string, error: unknown, readOnly = false): PetalError {
+export function notADatabase(location: string, found: string): PetalError {
+  const details = { location, found }
+  return new PetalError('NotADatabase', `${location} is not a PetalDB database: it is ${found}`, { details })
+}
+
+/**
+ * The error of a store that cannot be opened, as a PetalError.
+ * @param withoutAdvice whether opening it read-only would be of no use
+ */
+export function openFailed(location: string, error: unknown, withoutAdvice = false): PetalError {
   // abstract-level wraps the engine's error.
   const cause = (error as { readonly cause?: unknown }).cause ?? error
   const { code, message, holder } = cause as Readonly<Record<'code' | 'message' | 'holder', unknown>>
   const details = { location }
   if (code === 'LEVEL_LOCKED') {
     // Only LsmLevel names the holder, and only LsmLevel can be read beside one.
-    const advice = holder === undefined || readOnly ? '' : '; to read it as it is now, open it with { readOnly: true }'
+    const advice =
+      holder === undefined || withoutAdvice ? '' : '; to read it as it is now, open it with { readOnly: true }'
     const inUse = `${location} is in use by ${String(holder ?? 'another process')}`
     return new PetalError('DBPathInUse', `${inUse}${advice}`, {
       cause,

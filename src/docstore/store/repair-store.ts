@@ -1,7 +1,7 @@
 /** Makes the store of a damaged database open again, by means of the engine that made it. */
 import { PetalError } from '../../model/errors.ts'
 import type { StoreName } from '../options.ts'
-import { openFailed } from './open-store.ts'
+import { notADatabase, openFailed } from './open-store.ts'
 
 /** What a repair of a store could not save: a part of a file, as far as that is known. */
 export interface LostPart {
@@ -24,10 +24,7 @@ export interface RepairedStore {
 export async function repairStore(location: string): Promise<RepairedStore> {
   const { claimDirectory, inspectDirectory } = await import('../../lsm/fs/directory.ts')
   const directory = await inspectDirectory(location)
-  if (directory.kind === 'foreign') {
-    const what = `${location} is not a PetalDB database: it is ${directory.found}`
-    throw new PetalError('NotADatabase', what, { details: { location, found: directory.found } })
-  }
+  if (directory.kind === 'foreign') throw notADatabase(location, directory.found)
   if (directory.kind !== 'ours') {
     throw new PetalError('DatabaseNotFound', `There is no database at ${location}`, { details: { location } })
   }
@@ -42,7 +39,6 @@ export async function repairStore(location: string): Promise<RepairedStore> {
     const { lost } = await LsmLevel.repair(location)
     return { name: 'lsm', lost }
   } catch (error) {
-    // Without the advice to open it read-only.
     throw openFailed(location, error, true)
   } finally {
     release()
