@@ -5,7 +5,7 @@ import type { PairHash } from './pairs/pair-hash.ts'
 import { Tag } from './pairs/pair-tags.ts'
 import { QueryRange } from './ranges/interval.ts'
 import type { HashedPair } from './segment/private-table.ts'
-import type { Location } from './segment/segment.ts'
+import type { Location, Segment } from './segment/segment.ts'
 
 export interface BoundsLeaf {
   readonly kind: 'pair'
@@ -40,6 +40,8 @@ export interface PreparedBounds {
   readonly leaves: readonly (BoundsLeaf | RangeLeaf)[]
   /** Where the current segment keeps each leaf; refilled for every segment, and read before anything is awaited. */
   readonly locations: LeafLocation[]
+  /** The sealed segment that the locations are of. */
+  located: Segment | undefined
 }
 
 export interface LeafLocation {
@@ -93,7 +95,7 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
     }
   }
   const root = prepare(expression)
-  return { root, leaves, locations: [] }
+  return { root, leaves, locations: [], located: undefined }
 }
 
 /** Groups the ranges by type and path. */

@@ -202,11 +202,11 @@ class SegmentEvaluation {
     return out
   }
 
-  /** Copies the bound, adds the documents whose pairs are not all known, and drops dead and invisible ones. */
+  /** Adds the documents whose pairs are not all known to the bound, and drops dead and invisible ones. */
   #settleUpper(bits: Bits, live: Uint32Array | undefined, documents: number): number {
     const { kernels, u8 } = this.#memory
     const from = this.#from
-    const out = this.#copy(bits)
+    const out = this.#own(bits)
     for (const position of this.#segment.alwaysCandidates) u8[out + (position >>> 3)]! |= 1 << (position & 7)
     if (live !== undefined && !this.#clearFewDead(out, live)) {
       kernels.and(out + from, this.#liveRow(live) + from, out + from, this.#length)
@@ -216,19 +216,19 @@ class SegmentEvaluation {
     return out
   }
 
-  /**
-   * Copies the bound within upper, which is live and visible, and drops the documents whose pairs are not all known.
-   */
+  /** Narrows the bound to upper, which is live and visible, and drops the documents whose pairs are not all known. */
   #settleLower(bits: Bits, upper: number): number {
     const { kernels, u8 } = this.#memory
     const from = this.#from
-    const out = this.#copy(bits)
+    const out = this.#own(bits)
     kernels.and(out + from, upper + from, out + from, this.#length)
     for (const position of this.#segment.alwaysCandidates) u8[out + (position >>> 3)]! &= ~(1 << (position & 7))
     return out
   }
 
-  #copy(bits: Bits): number {
+  /** Returns a frame with these bits, to be changed. */
+  #own(bits: Bits): number {
+    if (this.#frames.holds(bits)) return bits
     const { kernels } = this.#memory
     const out = this.#frames.take()
     const from = this.#from

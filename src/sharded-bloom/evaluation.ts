@@ -43,10 +43,12 @@ export function evaluationOf(
   if (upper === 0) {
     return { ...noDocuments, rowsRead, bytesTouched }
   }
-  const upperCount = memory.kernels.popcount(upper + part.from, part.length)
+  // One pass over the bits lists the positions and counts them, too.
+  const all = listed === Number.POSITIVE_INFINITY ? positionsOf(upper, part, memory) : undefined
+  const upperCount = all?.length ?? memory.kernels.popcount(upper + part.from, part.length)
   const lowerCount = countOf(upper, lower, upperCount, part, memory)
   const isExact = lowerCount === upperCount
-  const positions = positionsOf(upper, isExact ? Math.min(upperCount, listed) : upperCount, part, memory)
+  const positions = all ?? positionsOf(upper, part, memory, isExact ? Math.min(upperCount, listed) : upperCount)
   return {
     upper: positions,
     upperCount,
@@ -63,9 +65,10 @@ function countOf(upper: number, lower: number, upperCount: number, part: RowPart
   return lower === 0 ? 0 : kernels.popcount(lower + part.from, part.length)
 }
 
-function positionsOf(row: number, count: number, { from, length }: RowPart, memory: RowMemory): Uint16Array {
-  const list = memory.push(2 * (count + enumerateSlack))
-  memory.kernels.enumerate(row + from, length, list, count, from * 8)
+/** @param max how many to list at most */
+function positionsOf(row: number, { from, length }: RowPart, memory: RowMemory, max = length * 8): Uint16Array {
+  const list = memory.push(2 * (max + enumerateSlack))
+  const count = memory.kernels.enumerate(row + from, length, list, max, from * 8)
   return copyPositions(memory.u16, list >>> 1, count)
 }
 

@@ -41,6 +41,12 @@ export class FrameStack {
     return address
   }
 
+  /** Whether the address is a frame of the stack: nobody else reads what is in it. */
+  holds(address: number): boolean {
+    const isInScratch = address >= this.#bottom && address < this.#memory.scratchEnd
+    return isInScratch || this.#borrowed?.includes(address) === true
+  }
+
   /** Returns the frame taken last. */
   release(address: number): void {
     if (address < this.#memory.scratchEnd) this.#memory.pop(address)

@@ -3,12 +3,15 @@ import type { BoundsLeaf, BoundsNode, PreparedBounds } from './bounds.ts'
 import { areSparse } from './segment/and-groups.ts'
 import { columnOf } from './segment/groups.ts'
 import type { Location, Segment } from './segment/segment.ts'
+import type { SegmentHandle } from './segment/segment-handle.ts'
 
 const absent: Location = { kind: 'absent' }
 const none: readonly BoundsLeaf[] = []
 
 /** Fills in where the segment keeps each leaf. */
-export function locateAll(segment: Segment, { leaves, locations }: PreparedBounds): void {
+export function locateAll({ segment, open }: SegmentHandle, bounds: PreparedBounds): void {
+  if (bounds.located === segment) return
+  const { leaves, locations } = bounds
   for (const leaf of leaves) {
     if (columnOf(segment, leaf) !== undefined) continue
     const { index, pair, irregular } = leaf.kind === 'range' ? leaf.type : leaf
@@ -16,6 +19,8 @@ export function locateAll(segment: Segment, { leaves, locations }: PreparedBound
     // Only private rows make anything certain.
     locations[index] = { pair: location, irregular: location.kind === 'private' ? segment.locate(irregular) : absent }
   }
+  // In an open segment the next document may change them.
+  bounds.located = open === undefined ? segment : undefined
 }
 
 /** Loads the upper-level frames of the leaves. */

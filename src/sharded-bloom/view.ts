@@ -147,7 +147,7 @@ export class ShardedView implements IndexView {
   #evaluateInMemory(captured: CapturedSegment, bounds: PreparedBounds): Evaluation | undefined {
     const { isReady, segment } = captured.handle
     if (!isReady || segment.alwaysCandidates.length > 0) return undefined
-    locateAll(segment, bounds)
+    locateAll(captured.handle, bounds)
     const { root, locations } = bounds
     let groups = groupsOf(segment, root, locations)
     if (groups === 0) return noDocuments
@@ -178,7 +178,7 @@ export class ShardedView implements IndexView {
     const isLast = attempt === maxAttempts
     const { segment } = handle
     cache.beginEvaluation()
-    locateAll(segment, bounds)
+    locateAll(handle, bounds)
     let pending = isLast ? undefined : loadGroups(segment, bounds)
     if (pending !== undefined)
       return Promise.all(pending).then(() => this.#attempt(captured, bounds, listed, attempt + 1))
@@ -220,7 +220,7 @@ export class ShardedView implements IndexView {
   }
 }
 
-const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [], locations: [] }
+const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [], locations: [], located: undefined }
 
 class Candidates implements SegmentCandidates {
   readonly #handle: SegmentHandle

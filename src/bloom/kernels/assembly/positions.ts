@@ -3,8 +3,6 @@ import { setBit } from './gaps'
 
 /** Where enumerate() lists the words that are not zero: 2 KiB of the kernels' own workspace. */
 const WORDS: usize = 4096
-/** Positions are few when fewer than one in so many bits is listed. */
-const SPARSE: u32 = 512
 
 /**
  * A processor cannot foresee which words have bits, nor how many: with one bit in a hundred, a loop over the bits of each
@@ -12,7 +10,6 @@ const SPARSE: u32 = 512
  * four positions of each stored at once, of which those that are none are overwritten by the next word's.
  */
 export function enumerate(address: usize, bytes: u32, out: usize, max: u32, first: u32): u32 {
-  if (max < (bytes << 3) / SPARSE) return enumerateFew(address, bytes, out, max, first)
   const words = listWords(address, bytes)
   const end = out + (<usize>max << 1)
   let next = out
@@ -38,30 +35,23 @@ export function enumerate(address: usize, bytes: u32, out: usize, max: u32, firs
   return <u32>((min(next, end) - out) >> 1)
 }
 
-/** As enumerate(), where hardly any word has bits. */
-function enumerateFew(address: usize, bytes: u32, out: usize, max: u32, first: u32): u32 {
-  const end = out + (<usize>max << 1)
-  let next = out
-  for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
-    if (!v128.any_true(v128.load(address + offset))) continue
-    for (let half: usize = 0; half < 16; half += 8) {
-      let word = load<u64>(address + offset + half)
-      const base = first + (<u32>(offset + half) << 3)
-      while (word != 0) {
-        if (next == end) return max
-        store<u16>(next, base + <u32>ctz(word))
-        next += 2
-        word &= word - 1
-      }
-    }
-  }
-  return <u32>((next - out) >> 1)
-}
-
-/** Lists the offsets of the words that are not zero. @returns the end of the list */
+/** Lists the offsets of the words that are not zero, passing over eight that are at once. @returns the end of the list */
 function listWords(address: usize, bytes: u32): usize {
   let next = WORDS
-  for (let offset: usize = 0; offset < <usize>bytes; offset += 8) {
+  let offset: usize = 0
+  for (const wide = <usize>bytes & ~63; offset < wide; offset += 64) {
+    const at = address + offset
+    const any = v128.or(
+      v128.or(v128.load(at), v128.load(at, 16)),
+      v128.or(v128.load(at, 32), v128.load(at, 48))
+    )
+    if (!v128.any_true(any)) continue
+    for (let word: usize = 0; word < 64; word += 8) {
+      store<u16>(next, <u16>(offset + word))
+      next += <usize>(load<u64>(at + word) != 0) << 1
+    }
+  }
+  for (; offset < <usize>bytes; offset += 8) {
     store<u16>(next, <u16>offset)
     next += <usize>(load<u64>(address + offset) != 0) << 1
   }

@@ -1,28 +1,54 @@
 /** Operations on one row or two; the contract of every function is in ../kernels.ts, the invariants in ./index.ts. */
 const ZERO: v128 = i64x2.splat(0)
 
+const AND: u32 = 0
+const OR: u32 = 1
+const AND_NOT: u32 = 2
+const NOT: u32 = 3
+
 export function and(a: usize, b: usize, out: usize, bytes: u32): void {
-  for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
-    v128.store(out + offset, v128.and(v128.load(a + offset), v128.load(b + offset)))
-  }
+  binary(AND, a, b, out, bytes)
 }
 
 export function or(a: usize, b: usize, out: usize, bytes: u32): void {
-  for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
-    v128.store(out + offset, v128.or(v128.load(a + offset), v128.load(b + offset)))
-  }
+  binary(OR, a, b, out, bytes)
 }
 
 export function andNot(a: usize, b: usize, out: usize, bytes: u32): void {
-  for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
-    v128.store(out + offset, v128.andnot(v128.load(a + offset), v128.load(b + offset)))
-  }
+  binary(AND_NOT, a, b, out, bytes)
 }
 
 export function not(a: usize, out: usize, bytes: u32): void {
-  for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
-    v128.store(out + offset, v128.not(v128.load(a + offset)))
+  binary(NOT, a, a, out, bytes)
+}
+
+/** Instantiated once for each operation, which is a constant at every call. */
+// @ts-ignore: decorator
+@inline
+function binary(operation: u32, a: usize, b: usize, out: usize, bytes: u32): void {
+  let offset: usize = 0
+  for (const wide = <usize>bytes & ~63; offset < wide; offset += 64) {
+    const left = a + offset, right = b + offset, to = out + offset
+    const first = operate(operation, v128.load(left), v128.load(right))
+    const second = operate(operation, v128.load(left, 16), v128.load(right, 16))
+    const third = operate(operation, v128.load(left, 32), v128.load(right, 32))
+    const fourth = operate(operation, v128.load(left, 48), v128.load(right, 48))
+    v128.store(to, first)
+    v128.store(to, second, 16)
+    v128.store(to, third, 32)
+    v128.store(to, fourth, 48)
   }
+  for (; offset < <usize>bytes; offset += 16) {
+    v128.store(out + offset, operate(operation, v128.load(a + offset), v128.load(b + offset)))
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function operate(operation: u32, a: v128, b: v128): v128 {
+  if (operation == AND) return v128.and(a, b)
+  if (operation == OR) return v128.or(a, b)
+  return operation == AND_NOT ? v128.andnot(a, b) : v128.not(a)
 }
 
 export function fill(address: usize, byte: u32, bytes: u32): void {
