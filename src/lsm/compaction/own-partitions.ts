@@ -15,8 +15,11 @@ import { type PartitionRules, partitionName } from './partition.ts'
 import { type Grouping, LevelCache } from './table-groups.ts'
 import { isWithinPartition, partitionOfTable } from './table-partition.ts'
 
-/** Entries of a memtable that are looked at: those of a partition worth a table are hit often enough. */
-const sampledEntries = 4096
+/**
+ * Entries of a memtable that are looked at, in one turn of the event loop: those of a partition worth a table are hit often
+ * enough.
+ */
+const sampledEntries = 1024
 
 type PartitionOptions = Pick<ResolvedOptions, 'partitionDepth' | 'minPartitionSize'>
 
