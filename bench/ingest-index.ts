@@ -17,7 +17,7 @@ import { PairHash } from '../src/sharded-bloom/pairs/pair-hash.ts'
 import { geometryOf } from '../src/sharded-bloom/segment/geometry.ts'
 import { OpenSegment } from '../src/sharded-bloom/segment/open-segment.ts'
 import { Sampler } from '../src/sharded-bloom/tune/sampler.ts'
-import { chooseParameters } from '../src/sharded-bloom/tune/tuning.ts'
+import { chooseParameters } from '../src/sharded-bloom/tune/segment-parameters.ts'
 import { generateTweets, type Tweet } from '../src/workload/index.ts'
 import { banner, type Spread, spreadOf } from './spread.ts'
 

@@ -22,7 +22,7 @@ import type { ColumnOrder } from './ranges/column-order.ts'
 import type { RemoteBuilder } from './rebuild/remote-builder.ts'
 import type { StoredSource } from './stored-source.ts'
 import type { StoredChoice } from './tune/stored-choice.ts'
-import type { TuningOptions } from './tune/tuning.ts'
+import type { TuningOptions } from './tune/tuning-options.ts'
 
 /** The part of a key-value store that holds an index's records; keys are relative to the index. */
 export interface IndexStore {

@@ -21,7 +21,7 @@ import type { SegmentParameters } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
 import type { StoredContext } from './segment/stored-segment.ts'
 import { storedDocuments } from './stored-source.ts'
-import type { TuningOptions } from './tune/tuning.ts'
+import type { TuningOptions } from './tune/tuning-options.ts'
 
 /** Dependencies that do not depend on the header. */
 export interface PartsContext {

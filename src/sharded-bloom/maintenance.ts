@@ -24,7 +24,7 @@ import { storedDocuments } from './stored-source.ts'
 import { DensityWatch } from './tune/density-watch.ts'
 import { NextParameters } from './tune/next-parameters.ts'
 import type { PairList } from './tune/pair-list.ts'
-import type { TuningOptions } from './tune/tuning.ts'
+import type { TuningOptions } from './tune/tuning-options.ts'
 
 /** Document counts at which the very first segment is rebuilt with parameters that fit its documents. */
 const tuningSizes = [1024, 4096]

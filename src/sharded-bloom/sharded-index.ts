@@ -42,8 +42,9 @@ import { RowCache } from './segment/row-cache.ts'
 import { SegmentHandle } from './segment/segment-handle.ts'
 import type { ShardedIndexOptions } from './sharded-index-options.ts'
 import { indexStats } from './stats.ts'
+import { initialParameters } from './tune/segment-parameters.ts'
 import { readChoice, type StoredChoice, withChoice, writeChoice } from './tune/stored-choice.ts'
-import { checkTuning, initialParameters, type TuningOptions } from './tune/tuning.ts'
+import { checkTuning, type TuningOptions } from './tune/tuning-options.ts'
 import { ShardedView } from './view.ts'
 
 const defaultCacheBytes = 256 << 20

@@ -8,7 +8,7 @@ import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { EarlierChoices } from '../../src/sharded-bloom/bulk/earlier-choices.ts'
 import { ByteIngest } from '../../src/sharded-bloom/byte-scan/byte-ingest.ts'
 import { Scanner } from '../../src/sharded-bloom/byte-scan/scanner.ts'
-import { checkTuning } from '../../src/sharded-bloom/tune/tuning.ts'
+import { checkTuning } from '../../src/sharded-bloom/tune/tuning-options.ts'
 
 const count = 4096
 

@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
-import { chooseShards, usualPairs } from '../../src/sharded-bloom/tune/tuning.ts'
+import { chooseShards, usualPairs } from '../../src/sharded-bloom/tune/tail-parameters.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
 /** Users with a few followers, one in a hundred with many. */

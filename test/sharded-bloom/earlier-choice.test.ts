@@ -13,7 +13,8 @@ import type { SegmentParameters } from '../../src/sharded-bloom/segment/segment.
 import type { StoredDocument } from '../../src/sharded-bloom/stored-source.ts'
 import { fittingParametersSteps } from '../../src/sharded-bloom/tune/earlier-choice.ts'
 import { Sampler } from '../../src/sharded-bloom/tune/sampler.ts'
-import { checkTuning, chooseParameters } from '../../src/sharded-bloom/tune/tuning.ts'
+import { chooseParameters } from '../../src/sharded-bloom/tune/segment-parameters.ts'
+import { checkTuning } from '../../src/sharded-bloom/tune/tuning-options.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
 

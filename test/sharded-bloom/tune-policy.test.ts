@@ -10,7 +10,7 @@ import {
   type Ground,
   shortlist
 } from '../../src/sharded-bloom/tune/policy.ts'
-import { checkTuning } from '../../src/sharded-bloom/tune/tuning.ts'
+import { checkTuning } from '../../src/sharded-bloom/tune/tuning-options.ts'
 
 /** Bytes per document, false positives per million documents, reads per million. */
 const contender = (bytes: number, perMillion: number, reads = 100): Contender => ({

@@ -8,7 +8,7 @@ import type { TuneQuery } from '../../src/sharded-bloom/tune/queries.ts'
 import { readChoice, writeChoice } from '../../src/sharded-bloom/tune/stored-choice.ts'
 import { tuneIndex } from '../../src/sharded-bloom/tune/tune-index.ts'
 import type { TuneChoice } from '../../src/sharded-bloom/tune/tune-result.ts'
-import { checkTuning } from '../../src/sharded-bloom/tune/tuning.ts'
+import { checkTuning } from '../../src/sharded-bloom/tune/tuning-options.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { IndexHarness, RecordMap } from '../support/index-harness.ts'
 

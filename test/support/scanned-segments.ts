@@ -22,7 +22,8 @@ import type { Segment, SegmentParameters } from '../../src/sharded-bloom/segment
 import { entryWords, hiAt, loAt, type PairList, unitsAt } from '../../src/sharded-bloom/tune/pair-list.ts'
 import { SampledValues } from '../../src/sharded-bloom/tune/sampled-values.ts'
 import { Sampler } from '../../src/sharded-bloom/tune/sampler.ts'
-import { checkTuning, chooseParameters } from '../../src/sharded-bloom/tune/tuning.ts'
+import { chooseParameters } from '../../src/sharded-bloom/tune/segment-parameters.ts'
+import { checkTuning } from '../../src/sharded-bloom/tune/tuning-options.ts'
 
 const encoder = new TextEncoder()
 const hasher = await loadHasher('murmur')

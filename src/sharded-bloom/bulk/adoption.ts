@@ -10,7 +10,7 @@ import type { Geometry } from '../segment/geometry.ts'
 import { LiveBitmap } from '../segment/live.ts'
 import { SealedSegment } from '../segment/sealed-segment.ts'
 import { SegmentHandle } from '../segment/segment-handle.ts'
-import type { TuningOptions } from '../tune/tuning.ts'
+import type { TuningOptions } from '../tune/tuning-options.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk-plan.ts'
 
 /** The state of the open index. */

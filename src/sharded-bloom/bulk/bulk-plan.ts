@@ -1,6 +1,6 @@
 /** Messages between an index and a thread that builds segments for it: plain data, which is cloned. */
 import type { SegmentRecord } from '../segment/segment-record.ts'
-import type { TuningOptions } from '../tune/tuning.ts'
+import type { TuningOptions } from '../tune/tuning-options.ts'
 
 /** What a thread has to know of the index. The hash is always murmur. */
 export interface SegmentPlan {

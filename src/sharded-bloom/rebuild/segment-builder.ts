@@ -24,13 +24,9 @@ import type { StoredDocument, StoredRun } from '../stored-source.ts'
 import { DensityWatch } from '../tune/density-watch.ts'
 import { type ChoiceKeeper, fittingParametersSteps } from '../tune/earlier-choice.ts'
 import { Sampler } from '../tune/sampler.ts'
-import {
-  chooseParametersInSlices,
-  initialParameters,
-  meanHashedPairs,
-  parametersAfter,
-  type TuningOptions
-} from '../tune/tuning.ts'
+import { chooseParametersInSlices, initialParameters, parametersAfter } from '../tune/segment-parameters.ts'
+import { meanHashedPairs } from '../tune/tail-parameters.ts'
+import type { TuningOptions } from '../tune/tuning-options.ts'
 import { OffsetList } from './offset-list.ts'
 
 export interface SegmentBuilding {

@@ -1,7 +1,7 @@
 /** The candidates to consider: a grid around the usual choices, plus the index's present choice. */
 
 import type { StoredChoice } from './stored-choice.ts'
-import type { TuningChoices } from './tuning.ts'
+import type { TuningChoices } from './tuning-options.ts'
 
 export interface Candidate extends StoredChoice {
   /** M; a value other than the index's own needs a new index. */

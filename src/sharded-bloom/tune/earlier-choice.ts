@@ -7,7 +7,8 @@
 import { columnSteps } from '../ranges/choose-columns.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
 import type { Sampler } from './sampler.ts'
-import { meanOf, type TuningOptions } from './tuning.ts'
+import { meanOf } from './tail-parameters.ts'
+import type { TuningOptions } from './tuning-options.ts'
 
 export interface EarlierChoice {
   readonly parameters: SegmentParameters

@@ -6,8 +6,8 @@ import type { Contender } from './policy.ts'
 import { predictedBytes, predictedWork } from './predict.ts'
 import type { TuneQuery } from './queries.ts'
 import type { PairCounts, TuneSample } from './sample.ts'
+import { chooseTail } from './tail-parameters.ts'
 import { countBits, type Truth } from './truth.ts'
-import { chooseTail } from './tuning.ts'
 
 /** Minimum occurrences in the sample of pairs that may be private. */
 const minOccurrences = 4

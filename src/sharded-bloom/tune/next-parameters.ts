@@ -5,7 +5,8 @@ import type { SealedSegment } from '../segment/sealed-segment.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import type { PairList } from './pair-list.ts'
 import { Sampler } from './sampler.ts'
-import { chooseParameters, chooseParametersInSlices, parametersAfter, type TuningOptions } from './tuning.ts'
+import { chooseParameters, chooseParametersInSlices, parametersAfter } from './segment-parameters.ts'
+import type { TuningOptions } from './tuning-options.ts'
 
 const minSample = 256
 /** Sample size for a full segment. */

@@ -15,7 +15,8 @@ import { Tag } from '../pairs/pair-tags.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
 import { groupDocumentsOf } from '../segment/upper-level.ts'
 import { Sampler } from './sampler.ts'
-import { chooseParameters, type TuningChoices } from './tuning.ts'
+import { chooseParameters } from './segment-parameters.ts'
+import type { TuningChoices } from './tuning-options.ts'
 
 /** Number of documents that an index chooses a segment's parameters from. */
 const sampledDocuments = 4096

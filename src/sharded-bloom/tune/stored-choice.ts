@@ -9,7 +9,7 @@
 import { PetalError } from '../../model/errors.ts'
 import type { IndexStore } from '../document-index.ts'
 import type { TailKind } from '../segment/tail/tail.ts'
-import { checkTuning, type TuningChoices } from './tuning.ts'
+import { checkTuning, type TuningChoices } from './tuning-options.ts'
 
 const choiceKey = Uint8Array.of(0x74)
 

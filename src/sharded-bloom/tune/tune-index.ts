@@ -13,9 +13,9 @@ import { type Contender, choose, type Goal, shortlist } from './policy.ts'
 import { probesOf, selectQueries, type TuneQuery, termsOf } from './queries.ts'
 import { adviceFor, reasonFor } from './reason.ts'
 import { TuneSample } from './sample.ts'
+import { defaultRowsPerPair } from './tail-parameters.ts'
 import { findTruth } from './truth.ts'
 import type { TuneChoice, TuneResult } from './tune-result.ts'
-import { defaultRowsPerPair } from './tuning.ts'
 
 export interface TuneRequest {
   /** In ordinal order, at least minTuneDocuments. */
