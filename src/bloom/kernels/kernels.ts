@@ -8,9 +8,6 @@
  * 3. An output may be one of the inputs; rows must not overlap partly.
  * 4. No kernel allocates, retains an address, or runs longer than a few microseconds per 64 KiB.
  */
-import { PetalError } from '../../model/errors.ts'
-import { decodeCode, type SharedWasmMemory, webAssembly } from '../../model/web-assembly.ts'
-import { kernelsBase64 } from './kernels.generated.ts'
 
 /** Positions that enumerate() may overwrite beyond the last. */
 export const enumerateSlack = 66
@@ -323,25 +320,4 @@ export interface Kernels {
    * @param block below 1024 / rowsPerFrame
    */
   transposeBlock(signatures: number, signatureBytes: number, frames: number, rowsPerFrame: number, block: number): void
-}
-
-/**
- * Compiles the kernels over a memory. Synchronous: the module is four kilobytes.
- * @throws PetalError KernelsUnavailable without WebAssembly SIMD, or on a big-endian machine
- */
-export function instantiateKernels(memory: SharedWasmMemory): Kernels {
-  if (webAssembly === undefined) throw unavailable('this JavaScript runtime has no WebAssembly')
-  // Wasm memory is always little-endian; typed arrays over it only on little-endian machines.
-  if (new Uint8Array(Uint32Array.of(1).buffer)[0] !== 1) throw unavailable('this machine is big-endian')
-  const bytes = decodeCode(kernelsBase64)
-  if (!webAssembly.validate(bytes)) throw unavailable('this JavaScript runtime has no WebAssembly SIMD')
-  const instance = new webAssembly.Instance(new webAssembly.Module(bytes), { env: { memory } })
-  return instance.exports as Kernels
-}
-
-export function unavailable(reason: string): PetalError {
-  return new PetalError(
-    'KernelsUnavailable',
-    `The bitwise index needs WebAssembly with 128-bit SIMD, but ${reason}. Node 20 on x86-64 or arm64 supports it.`
-  )
 }

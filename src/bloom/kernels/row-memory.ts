@@ -19,7 +19,8 @@
  */
 import { PetalError } from '../../model/errors.ts'
 import { type SharedWasmMemory, webAssembly } from '../../model/web-assembly.ts'
-import { instantiateKernels, type Kernels, unavailable } from './kernels.ts'
+import { instantiateKernels, unavailable } from './instantiate.ts'
+import type { Kernels } from './kernels.ts'
 
 /** Bytes of a frame: one row of 65,536 bits. */
 export const FRAME_BYTES = 8192

@@ -11,7 +11,6 @@
  *    first install().
  * 4. A file number is handed out once, also across crashes: no number of an existing file is reused.
  */
-import { join } from 'node:path'
 import { corruption, hasCode, ioError, type Place } from '../errors.ts'
 import {
   type CompactionPointer,
@@ -19,7 +18,7 @@ import {
   type ExtractorIdentity,
   type VersionEdit
 } from '../format/version-edit.ts'
-import { parseFileName, tableName } from '../fs/file-names.ts'
+import { parseFileName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { isOutOfDescriptors } from '../fs/system-error.ts'
 import { readCurrent } from './current-file.ts'
@@ -27,6 +26,7 @@ import { CurrentManifest, type RotationOptions } from './current-manifest.ts'
 import { continueManifest, readManifest } from './manifest.ts'
 import { emptyState, type ManifestState, pointerName, StateBuilder } from './manifest-state.ts'
 import { Version } from './version.ts'
+import { checkLogPosition, checkTables } from './version-checks.ts'
 
 export interface VersionSetOptions extends RotationOptions {
   /** Called when a version has become unused; its tables may be obsolete. */
@@ -280,38 +280,6 @@ export class VersionSet {
       if (number < maxFileNumber) this.#nextFileNumber = Math.max(this.#nextFileNumber, number + 1)
     }
   }
-}
-
-/** A new log number has to come with the sequence number before it: recovery detects holes by comparing the two. */
-function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place): void {
-  if ((edit.logNumber === undefined) !== (edit.lastSequence === undefined)) {
-    throw corruption('a log number requires the last sequence number before that log, and vice versa', place)
-  }
-  const lastSequence = edit.lastSequence ?? state.lastSequence
-  if (lastSequence < state.lastSequence) {
-    throw corruption(`last sequence ${lastSequence} after ${state.lastSequence}`, place)
-  }
-  const newer = edit.newTables?.find(({ table }) => table.largestSequence > lastSequence)
-  if (newer === undefined) return
-  throw corruption(
-    `table ${newer.table.number} has entries after sequence ${lastSequence}, the last one in tables`,
-    place
-  )
-}
-
-/**
- * Checks that the tables exist with their full sizes: truncation is reported now, not when the missing part is read.
- */
-function checkTables(fileSystem: FileSystem, directory: string, state: ManifestState): void {
-  // Once, because each join takes as long as looking for the file.
-  const prefix = join(directory, '/')
-  const missing = state.levels
-    .flat()
-    .filter(({ number, bytes }) => fileSystem.size(prefix + tableName(number)) !== bytes)
-  const [first] = missing
-  if (first === undefined) return
-  const what = missing.length === 1 ? '1 missing file' : `${missing.length} missing files`
-  throw corruption(`${what}; e.g. ${tableName(first.number)} of ${first.bytes} bytes`, { path: directory })
 }
 
 /** Errors without a LEVEL code come from the operating system. */

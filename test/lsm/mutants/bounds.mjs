@@ -204,7 +204,7 @@ export const bounds = [
   mutant(
     'groups after the first have no bits',
     edit(
-      'bloom/kernels/kernels',
+      'bloom/kernels/instantiate',
       'return instance.exports as Kernels',
       'const all = instance.exports as Kernels; return { ...all, groupsWithBits: (p, n, g, b, l) => all.groupsWithBits(p, n, g, b, Math.min(b, l)) }'
     ),
