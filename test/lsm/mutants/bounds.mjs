@@ -202,6 +202,24 @@ export const bounds = [
     'sharded-bloom/upper-level'
   ),
   mutant(
+    'a row of the cache is narrowed in place',
+    edit(
+      'sharded-bloom/frame-stack',
+      'const isInScratch = address >= this.#bottom && address < this.#memory.scratchEnd',
+      'const isInScratch = address >= this.#bottom'
+    ),
+    'sharded-bloom/views'
+  ),
+  mutant(
+    'pairs are where another segment keeps them',
+    edit(
+      'sharded-bloom/leaf-loading',
+      'if (bounds.located === segment) return',
+      'if (bounds.located !== undefined) return'
+    ),
+    'sharded-bloom/upper-level'
+  ),
+  mutant(
     'groups after the first have no bits',
     edit(
       'bloom/kernels/instantiate',
