@@ -1,11 +1,9 @@
 /**
- * The hash, the rows of a hash and the bytes of a filter are part of the file format. If one of these values changes,
- * the format version of every file that holds rows or filters must change too.
+ * The hash and the rows of a hash are part of the file format. If one of these values changes, the format version of
+ * every file that holds rows must change too.
  */
-import { Buffer } from 'node:buffer'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { BloomFilter } from '../../src/bloom/bloom-filter.ts'
 import { type HashName, loadHasher, rowNumbers } from '../../src/bloom/hash.ts'
 
 type Case<T> = readonly [seedLo: number, seedHi: number, tag: number, value: T, results: Record<HashName, string>]
@@ -80,12 +78,6 @@ test('the rows of a hash are pinned', () => {
       assert.equal([...rows], expected)
     }
   }
-})
-
-test('the bytes of a filter are pinned', () => {
-  const filter = new BloomFilter(128, 5)
-  for (let i = 0; i < 6; i++) filter.add(i * 1000003, i * -77777777)
-  assert.is(Buffer.from(filter.toBytes()).toString('hex'), '01050000020000000101034208210c118490404242010909')
 })
 
 test.run()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { falsePositiveRate, optimalHashes } from '../../src/bloom/sizing.ts'
+import { optimalHashes } from '../../src/bloom/sizing.ts'
 import { KeyFilter, KeyFilterBuilder, keyHash } from '../../src/lsm/format/key-filter.ts'
 import { seedOfRun } from '../support/values.ts'
 
@@ -74,7 +74,8 @@ for (const [kind, keyOf] of Object.entries(kinds)) {
       )
       let falsePositives = 0
       for (let i = 0; i < asked; i++) if (filter.mayContain(hashOf(keyOf(added + i)))) falsePositives++
-      const expected = asked * falsePositiveRate(Math.ceil(added * bits), optimalHashes(bits), added)
+      const hashes = optimalHashes(bits)
+      const expected = asked * (-Math.expm1((-hashes * added) / Math.ceil(added * bits))) ** hashes
       // Five standard deviations, plus a tenth for double hashing.
       const most = expected * 1.1 + 5 * Math.sqrt(expected)
       assert.ok(

@@ -3,7 +3,6 @@
  * serialise() writes them, and structures with equal parameters place every pair and id alike.
  */
 import type { HashName } from '../../bloom/hash.ts'
-import { MAX_SHARDS } from '../../bloom/sizing.ts'
 import { PetalError } from '../../model/errors.ts'
 
 /** An id. Numbers are finite; −0 equals 0. */
@@ -60,6 +59,8 @@ export interface Parameters {
   readonly seed: number
 }
 
+const maxShards = 65_536
+
 const knownOptions = {
   shards: true,
   bits: true,
@@ -85,7 +86,7 @@ export function parametersOf(options: ShardedBloomOptions): Parameters {
   if (hash !== 'murmur' && hash !== 'farmhash') throw invalid('hash', "'murmur' or 'farmhash'", hash)
   if (!Number.isSafeInteger(seed)) throw invalid('seed', 'a safe integer', seed)
   const isFingerprint = tail === 'fingerprint'
-  const shards = integer('shards', options.shards, 1, MAX_SHARDS)
+  const shards = integer('shards', options.shards, 1, maxShards)
   const bits = integer('bits', options.bits, 1, 2 ** 30)
   const rowsPerPair = integer(
     'rowsPerPair',
