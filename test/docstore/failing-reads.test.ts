@@ -2,10 +2,10 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type OpenOptions, open } from '../../src/index.ts'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { LsmLevel } from '../../src/lsm/index.ts'
 import { PetalError } from '../../src/model/errors.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 
 const options: OpenOptions = { index: { segmentBits: 512 } }
 const others = ['a', 'b', 'c']

@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert'
 import { InlineRunner } from '../../src/lsm/compaction/inline-runner.ts'
 import type { TableJob } from '../../src/lsm/compaction/job.ts'
 import { hasCode } from '../../src/lsm/errors.ts'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { directory, entriesOf, jobOf, memtableOf, runInline } from './compaction-helpers.ts'
 
 const letters = Array.from({ length: 400 }, (_, i) => String(i).padStart(5, '0'))

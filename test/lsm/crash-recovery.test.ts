@@ -1,9 +1,9 @@
 /** Crashes at every call of a recovery from a crash, or from a kill. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { runNestedCampaign } from '../support/lsm-crash-campaign.ts'
 import { contentOf, openStore } from '../support/lsm-crash-points.ts'
 import { optionSets } from '../support/lsm-traces.ts'

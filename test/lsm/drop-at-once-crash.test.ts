@@ -1,10 +1,10 @@
 /** Crashes and failures at every call of clears that drop tables at once, and of the writes around them. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { createRandom, type Random } from '../bloom/random.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { fingerprint } from '../support/lsm-crash-check.ts'
 import { nextTurn } from '../support/lsm-crash-points.ts'
 

@@ -1,8 +1,8 @@
 /** clear() of ranges that are whole tables drops them at once: without a flush, and without tombstones. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Call, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
+import { type Call, FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { nextTurn } from '../support/lsm-crash-points.ts'
 import { closeAll, closeLater } from '../support/temporary-directory.ts'
 import { ingestAll, ingestTables, put, range, tableNames } from './ingest-helpers.ts'

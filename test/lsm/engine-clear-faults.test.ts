@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { hurryTimers } from '../support/lsm-faults.ts'
 
 /** A few keys fill a table. */

@@ -1,8 +1,8 @@
 import type { AbstractSnapshot } from 'abstract-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Call, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
+import { type Call, FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** Thousands of keys exceed a memtable and fill many tables. */

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { jsonExtractor, LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import type { StoreOptions } from '../../src/lsm/options.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const codeOf = (error: unknown) => (error as { code?: string }).code

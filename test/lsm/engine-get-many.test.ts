@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { lookupOrder } from '../../src/lsm/read/key-order.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { closeAll, closeLater } from '../support/temporary-directory.ts'
 import { seedOfRun } from '../support/values.ts'
 

@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { cpuMilliseconds } from '../support/cpu-time.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** A store whose file system calls are recorded. */

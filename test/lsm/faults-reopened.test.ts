@@ -1,8 +1,8 @@
 /** The next open does not take data for durable that a failed sync left in the page cache. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FaultyFileSystem, type Operation } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { FaultyFileSystem, type Operation } from '../support/faulty-file-system.ts'
 import { contentOf, location, openStore } from '../support/lsm-crash-points.ts'
 
 /** The content after a failed open(), another open(), a synced write, a power failure and recovery. */

@@ -1,8 +1,8 @@
 /** Runs the same tests on every file system. */
 import { suite } from 'uvu'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { nodeFileSystem } from '../../src/lsm/fs/node-file-system.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { testFileSystem } from './file-system-cases.ts'
 

@@ -1,8 +1,8 @@
 /** The faulty file system fails the requested calls, and counts and traces them all. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Call, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { type Call, FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { bytes, get, put, throwsCode } from './file-system-cases.ts'
 
 test('a fault fails the Nth matching call once', () => {

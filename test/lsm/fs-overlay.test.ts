@@ -1,10 +1,10 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Call, changingOperations, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 import { OverlayFileSystem } from '../../src/lsm/fs/overlay-file-system.ts'
 import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { type Call, changingOperations, FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { smallOptions } from './tools-content.ts'
 import { fillLevel, leftStore, location, openLevel, rejection } from './tools-stores.ts'
 

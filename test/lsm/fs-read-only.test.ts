@@ -1,11 +1,11 @@
 /** Stores opened read-only: whatever state they are in, on full or read-only disks, and while others hold the lock. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Call, changingOperations, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 import { acquireLock } from '../../src/lsm/fs/lock.ts'
 import { openReadOnly, outOfSpaceCode } from '../../src/lsm/fs/read-only.ts'
 import { type SystemErrorCode, systemError } from '../../src/lsm/fs/system-error.ts'
+import { type Call, changingOperations, FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { smallOptions } from './tools-content.ts'
 import { filledStore, leftStore, location, openLevel, rejection } from './tools-stores.ts'
 

@@ -1,10 +1,10 @@
 /** Crashes at every call of an ingest, and of the writes around it. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { createRandom } from '../bloom/random.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { fingerprint } from '../support/lsm-crash-check.ts'
 import { type Entries, ingestTables, put, range } from './ingest-helpers.ts'
 

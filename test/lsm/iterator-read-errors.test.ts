@@ -1,8 +1,8 @@
 /** A read fails once while an iterator scans tables of several levels: later steps are right, or reject. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { rejection } from './tools-stores.ts'
 
 const count = 200

@@ -2,10 +2,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { recordHeaderBytes } from '../../src/lsm/format/log-record.ts'
 import { LogWriter } from '../../src/lsm/format/log-writer.ts'
-import { type Fault, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { createLog } from '../../src/lsm/version/log-files.ts'
+import { type Fault, FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { codeOf, readLog, recordOfPut, rejectionCode, sequencesOf } from './log-helpers.ts'
 
 function faulty(): { readonly fileSystem: FaultyFileSystem; readonly memory: MemoryFileSystem } {

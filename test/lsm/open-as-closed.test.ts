@@ -1,8 +1,8 @@
 /** Opening a store that was closed with everything in tables writes nothing, and what is written next survives. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { changingOperations, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { changingOperations, FaultyFileSystem } from '../support/faulty-file-system.ts'
 import { contentOf, location, openStore } from '../support/lsm-crash-points.ts'
 
 /** Contents of the worst states that a power failure may leave. */

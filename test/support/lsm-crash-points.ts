@@ -2,9 +2,10 @@
  * Runs a store on a file system that can crash, and captures the disk before and after every call and after every
  * acknowledgement.
  */
-import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { LsmLevel, type StoreOptions } from '../../src/lsm/index.ts'
+import { FaultyFileSystem } from './faulty-file-system.ts'
 import { asLevelOperation, contentAsText, History, type PrefixBounds } from './lsm-history.ts'
 import type { TraceStep } from './lsm-traces.ts'
 

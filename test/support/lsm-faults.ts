@@ -10,10 +10,10 @@
  */
 import * as assert from 'uvu/assert'
 import { hasCode } from '../../src/lsm/errors.ts'
-import { type Fault, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import type { LsmLevel, StoreOptions } from '../../src/lsm/index.ts'
 import { createRandom } from '../bloom/random.ts'
+import { type Fault, FaultyFileSystem } from './faulty-file-system.ts'
 import { checkRecovery } from './lsm-crash-check.ts'
 import { contentOf, nextTurn, openStore } from './lsm-crash-points.ts'
 import { asLevelOperation, History } from './lsm-history.ts'

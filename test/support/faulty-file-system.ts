@@ -5,9 +5,9 @@
  * `close` has closed, and after a failed `sync` the underlying file system drops unsynced data, if it can: as on
  * Linux, a retry would then report success for bytes that are lost.
  */
-import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
-import { MemoryOpenFile } from './memory-file-system.ts'
-import { type SystemErrorCode, systemError } from './system-error.ts'
+import type { FileSystem, OpenFile, OpenMode } from '../../src/lsm/fs/file-system.ts'
+import { MemoryOpenFile } from '../../src/lsm/fs/memory-file-system.ts'
+import { type SystemErrorCode, systemError } from '../../src/lsm/fs/system-error.ts'
 
 /** Operations that change the disk, or what of it is durable: the points at which crashes differ. `open` may create. */
 export const changingOperations = [
