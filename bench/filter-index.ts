@@ -7,7 +7,8 @@
  *
  * Run: node --import tsx bench/filter-index.ts [--large]
  */
-import { candidateSet, createFilterIndex, type FilterIndex } from '../src/bloom/filter-index/filter-index.ts'
+import { BitSet } from '../src/bloom/bit-set.ts'
+import { createFilterIndex, type FilterIndex } from '../src/bloom/filter-index/filter-index.ts'
 import { TreeFilterIndex } from '../src/bloom/filter-index/tree.ts'
 import type { Inner } from '../src/bloom/filter-index/tree-node.ts'
 import { rowNumbers } from '../src/bloom/hash.ts'
@@ -59,7 +60,7 @@ function filterOf(values: Iterable<number>): Uint8Array {
 
 /** Nanoseconds per query for a value that no table has. */
 function measureMiss(index: FilterIndex): number {
-  const into = candidateSet(index)
+  const into = new BitSet(index.capacity)
   let value = 3e9
   const run = (count: number): number => {
     const start = performance.now()

@@ -38,13 +38,6 @@ export function childOf(value: unknown, component: string): unknown {
   return isPlainObject(value) && Object.hasOwn(value, component) ? value[component] : undefined
 }
 
-/** The index path of a query path, and whether a component was removed. */
-export function indexPath(queryPath: string): { readonly path: string; readonly hasDigits: boolean } {
-  const components = queryPath.split('.')
-  const kept = components.filter((component) => !isDigits(component))
-  return { path: kept.join('.'), hasDigits: kept.length !== components.length }
-}
-
 /** The first component of a path. In the index, irregularity is recorded per top-level key. */
 export function topLevelKey(path: string): string {
   const dot = path.indexOf('.')

@@ -14,7 +14,7 @@ import { splitPath } from '../model/path.ts'
 import { type Document, describeType, type Numeric, Type, typeOf } from '../model/types.ts'
 import { compileSortKey, emptyArray, type SortKey } from './sort-key.ts'
 
-export { FullSort, type SortLimits, sortAll, TopK } from './sorter.ts'
+export { FullSort, type SortLimits, TopK } from './sorter.ts'
 
 export interface SortField {
   readonly path: string

@@ -125,22 +125,12 @@ export class TopK<T = Document> {
   }
 }
 
-/**
- * Returns all documents in order, sorted in memory.
- * @throws PetalError QueryExceededMemoryLimit when their total size exceeds the budget
- */
-export function sortAll(sort: CompiledSort, documents: Iterable<Document>, limits: SortLimits = {}): Document[] {
-  const sorter = new FullSort<Document>(sort, limits)
-  for (const document of documents) sorter.push(document)
-  return sorter.toArray()
-}
-
 interface SortEntry<T> {
   readonly key: SortKey
   readonly item: T
 }
 
-/** As sortAll(), for documents that arrive one by one. */
+/** Sorts documents that arrive one by one, in memory. */
 export class FullSort<T = Document> {
   readonly #sort: Pick<CompiledSort, 'keyOf' | 'compareKeys'>
   readonly #budget: MemoryBudget

@@ -1,7 +1,8 @@
 /** Tests for every kind of filter index, run by filter-index-linear, -tree and -sliced.test.ts. */
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { candidateSet, type FilterIndex } from '../../src/bloom/filter-index/filter-index.ts'
+import { BitSet } from '../../src/bloom/bit-set.ts'
+import type { FilterIndex } from '../../src/bloom/filter-index/filter-index.ts'
 import { hasAll, saturatedFill } from '../../src/bloom/filter-index/slotted-index.ts'
 import { rowNumbers } from '../../src/bloom/hash.ts'
 import { type Random, seededRandom } from './random.ts'
@@ -37,7 +38,7 @@ export function filterOf(values: readonly number[], shape: Shape): Uint8Array {
 }
 
 export function candidatesOf(index: FilterIndex, positions: Int32Array): number[] {
-  const into = candidateSet(index)
+  const into = new BitSet(index.capacity)
   // Earlier content must not matter.
   into.words.fill(0xffffffff)
   index.candidates(positions, into)
@@ -148,7 +149,7 @@ export function filterIndexCases(test: Test, create: (bits: number) => FilterInd
     assert.throws(() => index.remove(4), /slot 4 is not in use/)
     assert.throws(() => index.insert(-1, undefined), /slot is an integer/)
     assert.throws(() => index.insert(5, new Uint8Array(3)), /expected 512 bytes, got 3/)
-    const small = candidateSet(index)
+    const small = new BitSet(index.capacity)
     index.insert(9999, undefined)
     assert.throws(() => index.candidates(new Int32Array(0), small), /cannot hold/)
   })

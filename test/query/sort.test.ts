@@ -5,10 +5,16 @@ import * as assert from 'uvu/assert'
 import { compareValues } from '../../src/model/compare.ts'
 import { PetalError } from '../../src/model/errors.ts'
 import type { Document } from '../../src/model/types.ts'
-import { compileSort, FullSort, sortAll, TopK } from '../../src/query/sort.ts'
+import { type CompiledSort, compileSort, FullSort, type SortLimits, TopK } from '../../src/query/sort.ts'
 import { scalar, seedOfRun } from '../support/values.ts'
 
 const seed = seedOfRun()
+
+function sortAll(sort: CompiledSort, documents: Iterable<Document>, limits: SortLimits = {}): Document[] {
+  const sorter = new FullSort(sort, limits)
+  for (const document of documents) sorter.push(document)
+  return sorter.toArray()
+}
 
 /** Sorts documents { id, … } and returns the ids. */
 function ids(spec: unknown, documents: readonly Document[]): unknown[] {

@@ -15,7 +15,7 @@ import { OpenColumn } from '../../src/sharded-bloom/ranges/open-column.ts'
 import { nextAbove, nextBelow, type TextForm, textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
 import { ScratchArena } from '../../src/sharded-bloom/records/scratch-arena.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
+import { keysOf, SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
 
 const seed = testSeed()
 const forms: TextForm[] = [
@@ -221,9 +221,7 @@ for (const [name, width, keyAt] of [
     const record = runSteps(encodeColumnChunk([column, empty], place, rowMemory(), new ScratchArena()))
     assert.is(widthOf(record) & 15, width)
     assert.ok(decodeColumnChunk(record, [restored, other], place, rowMemory()))
-    const [from, to] = [new Float64Array(8192), new Float64Array(8192)]
-    column.read(0, from)
-    restored.read(0, to)
+    const [from, to] = [keysOf(column, 8192), keysOf(restored, 8192)]
     assert.is(
       to.findIndex((key, i) => !Object.is(key, from[i])),
       -1,

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { runSteps } from '../../src/model/time-slice.ts'
 import type { Document } from '../../src/model/types.ts'
 import type { ByteIngest } from '../../src/sharded-bloom/byte-scan/byte-ingest.ts'
 import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
@@ -66,7 +67,7 @@ function assertSame(sampler: Sampler, simple: SimpleSampler, minCount = 1): void
   const frequent = simple.frequent(minCount)
   assert.equal(sampler.frequent(minCount), frequent, 'frequent pairs')
   for (const privatePairs of [[], frequent.slice(0, frequent.length / 2)]) {
-    const counts = [...sampler.hashedPairsPerDocument(privatePairs)]
+    const counts = [...runSteps(sampler.hashedPairsSteps(privatePairs))]
     assert.equal(counts, simple.hashedPairsPerDocument(privatePairs), 'hashed pairs')
   }
 }

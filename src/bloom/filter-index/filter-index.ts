@@ -10,7 +10,7 @@
  * 2. A slot without a filter, or with a saturated one, is a candidate for every query.
  * 3. Apart from that, candidates are exactly those that testing each filter would find.
  */
-import { BitSet } from '../bit-set.ts'
+import type { BitSet } from '../bit-set.ts'
 import { LinearFilterIndex } from './linear.ts'
 import { SlicedFilterIndex } from './sliced.ts'
 import { TreeFilterIndex, type TreeOptions } from './tree.ts'
@@ -59,7 +59,7 @@ export interface FilterIndexOptions extends Partial<TreeOptions> {
  * const index = createFilterIndex({ kind: 'sliced', bits: 2 ** 18 })
  * index.insert(0, filter)
  * rowNumbers(hasher.lo, hasher.hi, index.bits, 6, positions)
- * index.candidates(positions, candidateSet(index))
+ * index.candidates(positions, new BitSet(index.capacity))
  */
 export function createFilterIndex({ kind, bits, ...tree }: FilterIndexOptions): FilterIndex {
   switch (kind) {
@@ -70,9 +70,4 @@ export function createFilterIndex({ kind, bits, ...tree }: FilterIndexOptions): 
     case 'sliced':
       return new SlicedFilterIndex(bits)
   }
-}
-
-/** A set large enough for `candidates` at present. */
-export function candidateSet(index: FilterIndex): BitSet {
-  return new BitSet(index.capacity)
 }

@@ -5,8 +5,8 @@
  * The domain is divided into blocks of 4,096 integers, and a keyed permutation shuffles each. Blocks keep their order,
  * so that ascending ids are written block by block, in tables that do not overlap.
  *
- * Invariant: ordinalOf is a bijection between the domain and [0, size), and idAt is its inverse. Both depend only on
- * what the catalog stores about the collection.
+ * Invariant: ordinalOf is a bijection between the domain and [0, size), which depends only on what the catalog stores
+ * about the collection.
  */
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
@@ -50,12 +50,6 @@ export class ReversibleIds {
     if (!Number.isInteger(id) || id < from || id >= to) return undefined
     const start = Math.floor((id - from) / blockIds) * blockIds
     return start + this.#permutationAt(start).forward(id - from - start)
-  }
-
-  /** REQUIRES: an ordinal of the domain. */
-  idAt(ordinal: number): number {
-    const start = Math.floor(ordinal / blockIds) * blockIds
-    return this.header.from + start + this.#permutationAt(start).inverse(ordinal - start)
   }
 
   /** Like ordinalOf(), for an encoded `_id`: equal numbers of different types have the same key. */

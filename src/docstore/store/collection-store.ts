@@ -102,11 +102,6 @@ export class CollectionStore {
     this.indexStore = options.readOnly ? new OverlayIndexRecords(this.#records) : this.#records
   }
 
-  /** Whether the store has filters that tell which of its tables may have a pair. */
-  get hasFilters(): boolean {
-    return this.#filters !== undefined
-  }
-
   /** Returns the view without what the store's filters rule out; the view itself if there are no filters. */
   pruned(view: IndexView, snapshot: AbstractSnapshot | undefined): IndexView {
     const filters = this.#filters

@@ -48,7 +48,7 @@ function moveOutOf(view: GroupView, level: number): Move | undefined {
   }
   const deepest = Math.max(...byLevel.keys())
   const tables = byLevel.get(deepest)
-  return tables === undefined ? undefined : { kind: 'move', group: view.name, level, tables, toLevel: deepest }
+  return tables === undefined ? undefined : { kind: 'move', level, tables, toLevel: deepest }
 }
 
 /**

@@ -87,7 +87,7 @@ function hasNoValues({ entries, tombstones }: TableMeta): boolean {
 
 /** Moves tables that overlap nothing in level 0 to the deepest free level, several at once: the case of appending. */
 function moveDown(view: GroupView): Move | undefined {
-  const { runs, targets, name } = view
+  const { runs, targets } = view
   const byLevel = new Map<number, TableMeta[]>()
   for (const [index, run] of runs.entries()) {
     for (const table of run) {
@@ -98,7 +98,7 @@ function moveDown(view: GroupView): Move | undefined {
     }
   }
   const most = [...byLevel].sort(([, a], [, b]) => b.length - a.length)[0]
-  return most === undefined ? undefined : { kind: 'move', group: name, level: 0, tables: most[1], toLevel: most[0] }
+  return most === undefined ? undefined : { kind: 'move', level: 0, tables: most[1], toLevel: most[0] }
 }
 
 function mergeIntoBase(view: GroupView, share: number): Merge | undefined {

@@ -56,7 +56,6 @@ export type Pick = Move | Merge
 /** Moves tables to another level without rewriting them: one manifest edit, no job. */
 export interface Move {
   readonly kind: 'move'
-  readonly group: string
   readonly level: number
   readonly tables: readonly TableMeta[]
   readonly toLevel: number

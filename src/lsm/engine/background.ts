@@ -94,10 +94,6 @@ export class Background {
     this.#mergeRetry = new RetryDelay(() => this.schedule())
   }
 
-  get isBusy(): boolean {
-    return this.#flushes.isBusy || this.#merging !== undefined || this.#moving !== undefined
-  }
-
   get isMerging(): boolean {
     return this.#merging !== undefined
   }

@@ -110,18 +110,13 @@ export class WriteGroup {
     return this.#bytes.subarray(this.#start, this.#end)
   }
 
-  /** Where the batches begin in `bytes`. */
+  /** Where the batches begin in the arena chunk. */
   get payloadStart(): number {
     return this.#start + recordHeaderBytes
   }
 
   get payloadEnd(): number {
     return this.#end
-  }
-
-  /** The arena chunk. */
-  get bytes(): Uint8Array {
-    return this.#bytes
   }
 
   /** Whether `bytes` more fit in. */

@@ -91,10 +91,6 @@ export class WriteQueue {
     return this.#state === 'stalled'
   }
 
-  get isEmpty(): boolean {
-    return this.#groups.length === 0
-  }
-
   /** The error that ended writing; undefined while it works. */
   get failure(): Error | undefined {
     return this.#failure

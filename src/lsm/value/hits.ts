@@ -17,7 +17,6 @@ import type { ValueView } from './value-view.ts'
 
 export interface Hit {
   readonly key: Buffer
-  readonly sequence: number
   /** Undefined if it has to be read again: pending results have a memory budget. */
   readonly value: Buffer | undefined
 }
@@ -78,7 +77,7 @@ export class Hits {
     if (!this.#options.matches(key, value) || !this.#isVisible(key, sequence)) return
     this.#waitingBytes += value.length
     const keepsValue = this.#waitingBytes <= maxWaitingBytes
-    const hit: Hit = { key: Buffer.from(key), sequence, value: keepsValue ? Buffer.from(value) : undefined }
+    const hit: Hit = { key: Buffer.from(key), value: keepsValue ? Buffer.from(value) : undefined }
     const equals = this.#hits.get(rank)
     if (equals === undefined) this.#hits.set(rank, [hit])
     else equals.push(hit)

@@ -82,20 +82,6 @@ export class OpenColumn implements RangeColumn {
     this.count++
   }
 
-  /** Copies the keys of positions from `from` on, NaN for those not in the column. */
-  read(from: number, out: Float64Array): void {
-    const { f64 } = this.#memory
-    for (let i = 0; i < out.length; ) {
-      const position = from + i
-      const offset = position % this.#positionsPerFrame
-      const length = Math.min(this.#positionsPerFrame - offset, out.length - i)
-      const frame = this.#frames[Math.floor(position / this.#positionsPerFrame)]
-      if (frame === undefined) out.fill(Number.NaN, i, i + length)
-      else out.set(f64.subarray((frame.address >>> 3) + offset, (frame.address >>> 3) + offset + length), i)
-      i += length
-    }
-  }
-
   /** Returns the locations of the keys of positions [from, to), NaN for those not in the column. */
   runs(from = 0, to = this.#frames.length * this.#positionsPerFrame): KeyRun[] {
     const runs: KeyRun[] = []

@@ -8,7 +8,6 @@
  * Invariant: the sample depends only on the documents' pairs and their order, not on whether they came as objects or as
  * bytes.
  */
-import { runSteps } from '../../model/time-slice.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { ColumnSample, ColumnValues } from '../ranges/choose-columns.ts'
 import type { HashedPair } from '../segment/private-table.ts'
@@ -114,22 +113,17 @@ export class Sampler implements ColumnSample {
     return document === 0 ? 0 : this.#ends[document - 1]!
   }
 
-  /** The pairs of every `stride`-th sampled document, in ordinal order. */
-  documents(stride = 1): readonly (readonly HashedPair[])[] {
+  /** The pairs of each sampled document, in ordinal order. */
+  documents(): readonly (readonly HashedPair[])[] {
     const documents: HashedPair[][] = []
-    for (let i = 0; i < this.size; i += stride) {
+    for (let i = 0; i < this.size; i++) {
       const numbers = this.members.subarray(this.startOf(i), this.#ends[i])
       documents.push(Array.from(numbers, (number) => this.#pairs.at(number)))
     }
     return documents
   }
 
-  /** For each sampled document, how many of its value pairs are not in `privatePairs`. */
-  hashedPairsPerDocument(privatePairs: Iterable<HashedPair>): Uint32Array {
-    return runSteps(this.hashedPairsSteps(privatePairs))
-  }
-
-  /** As hashedPairsPerDocument(), in steps. */
+  /** For each sampled document, how many of its value pairs are not in `privatePairs`; in steps. */
   *hashedPairsSteps(privatePairs: Iterable<HashedPair>): Generator<void, Uint32Array> {
     const isPrivate = this.#pairs.marked(privatePairs)
     const counts = Uint32Array.from(this.#uncounted)
