@@ -20,7 +20,7 @@ const trailerBytes = 8
 /** Flag bits of the header; the lowest one has no effect. */
 const flag = { headerChecksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 } as const
 
-export class GzipError extends Error {
+class GzipError extends Error {
   override readonly name = 'GzipError'
   /** Offset in the compressed data where the error was detected; the damage may be up to `pieceBytes` further on. */
   readonly offset: number

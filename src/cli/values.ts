@@ -34,7 +34,7 @@ export function pipelineOf(text: string): readonly Document[] {
 }
 
 /** @throws UsageError pointing at the position where the JSON is invalid */
-export function jsonOf(name: string, text: string): unknown {
+function jsonOf(name: string, text: string): unknown {
   try {
     return parseJson(text)
   } catch (error) {
@@ -49,7 +49,7 @@ export function jsonOf(name: string, text: string): unknown {
 const contextCharacters = 60
 
 /** Returns the text around a position, with a caret below it. */
-export function pointAt(text: string, position: number): string {
+function pointAt(text: string, position: number): string {
   const lineStart = text.lastIndexOf('\n', position - 1) + 1
   const lineEnd = text.indexOf('\n', position)
   const start = Math.max(lineStart, position - contextCharacters)

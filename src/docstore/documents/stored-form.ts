@@ -4,7 +4,7 @@ import { PetalError } from '../../model/errors.ts'
 import { type Document, describeType, Type, typeOf } from '../../model/types.ts'
 
 /** MongoDB's limit, in UTF-8 bytes of the record. */
-export const maxDocumentBytes = 16 * 1024 * 1024
+const maxDocumentBytes = 16 * 1024 * 1024
 
 /** @param position in the caller's list, if there is one @throws PetalError BadValue for anything but an object */
 export function assertDocument(value: unknown, position?: number): asserts value is Document {

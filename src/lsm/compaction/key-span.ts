@@ -33,7 +33,7 @@ export function overlapping(tables: readonly TableMeta[], span: KeySpan): readon
 }
 
 /** Index of the first table whose largest key is ≥ key. REQUIRES: as above. */
-export function firstEndingAtOrAfter(tables: readonly TableMeta[], key: Uint8Array): number {
+function firstEndingAtOrAfter(tables: readonly TableMeta[], key: Uint8Array): number {
   let low = 0
   let high = tables.length
   while (low < high) {

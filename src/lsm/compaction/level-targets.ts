@@ -8,7 +8,7 @@
  */
 
 /** Size of a level relative to the one above it. */
-export const levelRatio = 10
+const levelRatio = 10
 
 export interface LevelTargets {
   /** The level that level 0 is merged into; levels in between are empty or to be emptied. */

@@ -21,7 +21,7 @@ export const trailerBytes = 5
  * No block is larger, and a greater length means corruption: an entry was once part of a batch, and a block that holds
  * nothing else needs a few bytes more than the batch did.
  */
-export const maxRawBytes = maxPayloadBytes + 64
+const maxRawBytes = maxPayloadBytes + 64
 /** A byte of LZ4 expands to 255 bytes at most. */
 const maxRatio = 256
 

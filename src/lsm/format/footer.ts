@@ -17,7 +17,7 @@ import { readU32, readU53, writeU32, writeU53 } from './bytes.ts'
 
 export const footerBytes = 64
 /** The table format that this code reads and writes. */
-export const tableFormat = 1
+const tableFormat = 1
 const magic = Buffer.from('petaltbl', 'latin1')
 const checksumAt = 52
 const magicAt = 56

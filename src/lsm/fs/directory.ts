@@ -22,7 +22,7 @@ import { sparing } from './sparing-file-system.ts'
 export const markerName = 'PETALDB'
 const magic = 'petaldb'
 /** The directory format that this code writes, and the newest that it reads. */
-export const directoryFormat = 1
+const directoryFormat = 1
 /** Each creator of a marker writes a temporary file of its own; the name without a nonce is from earlier versions. */
 const temporaryPattern = /^PETALDB(-[0-9a-f-]{36})?\.tmp$/
 const maxMarkerBytes = 4096

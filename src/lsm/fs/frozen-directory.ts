@@ -164,7 +164,7 @@ function closeAll(files: Files): void {
 }
 
 /** Names that are not the store's, and paths elsewhere, are as they are below. */
-export class FrozenDirectory implements FileSystem {
+class FrozenDirectory implements FileSystem {
   readonly isShared = false
   readonly #lower: FileSystem
   /** As its user names it. */

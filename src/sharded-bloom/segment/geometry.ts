@@ -8,7 +8,7 @@ import { invalidOption } from '../../model/invalid-option.ts'
 import { frameBytes } from './row-cache.ts'
 
 export const maxSegmentDocuments = 65_536
-export const minSegmentDocuments = 512
+const minSegmentDocuments = 512
 export const defaultSegmentDocuments = maxSegmentDocuments
 /**
  * Half of the documents that a crash may leave to re-index: batches are committed between checkpoints of whole chunks.

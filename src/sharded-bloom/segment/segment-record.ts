@@ -266,7 +266,7 @@ export function storedPair({ path, tag, key }: TaggedPair): StoredPair {
 }
 
 /** Parses a pair made by storedPair(). @throws PetalError IndexDamaged */
-export function parsePair(value: unknown): TaggedPair {
+function parsePair(value: unknown): TaggedPair {
   if (!Array.isArray(value) || value.length !== 3) throw damaged('pairs')
   const path: unknown = value[0]
   const tag: unknown = value[1]

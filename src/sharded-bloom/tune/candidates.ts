@@ -44,7 +44,7 @@ export function candidateGrid(present: Candidate): readonly Candidate[] {
   return grid
 }
 
-export function isSame(a: Candidate, b: Candidate): boolean {
+function isSame(a: Candidate, b: Candidate): boolean {
   return (
     a.segmentDocuments === b.segmentDocuments &&
     a.tail === b.tail &&

@@ -12,9 +12,9 @@ export interface TuneQuery {
 }
 
 /** Maximum number of distinct queries to try. */
-export const maxQueries = 64
+const maxQueries = 64
 /** Maximum number of pairs and ranges in one query. */
-export const maxTerms = 256
+const maxTerms = 256
 const probesOfAKind = 64
 
 /** Returns the queries to try: the most frequent ones among those with at most maxTerms terms. */

@@ -10,7 +10,7 @@ import { entryWords, firstAt, formAt, KeyForm, type PairList, pathAt, secondAt, 
  * Words of a value: its path's number, or the complement of the path's number in `source`; its tag, with its form above
  * it; and two for the key.
  */
-export const valueWords = 4
+const valueWords = 4
 const tagAndFormAt = 1
 const keyAt = 2
 const formShift = 8

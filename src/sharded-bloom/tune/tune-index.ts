@@ -102,7 +102,7 @@ export async function tuneIndex(request: TuneRequest): Promise<Tuned> {
 }
 
 /** Decides which of the built choices to take; those that need a new index are only recommended. */
-export function decide(choices: readonly TuneChoice[], goal: Goal): Pick<Tuned, 'taken' | 'ground' | 'reason'> {
+function decide(choices: readonly TuneChoice[], goal: Goal): Pick<Tuned, 'taken' | 'ground' | 'reason'> {
   const eligible = choices.filter((choice) => !choice.needsNewIndex)
   const contenders = eligible.map(contenderOf)
   const { taken, ground } = choose(

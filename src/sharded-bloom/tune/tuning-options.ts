@@ -58,7 +58,7 @@ export function checkTuning(options: TuningChoices): TuningOptions {
 }
 
 /** @throws PetalError InvalidOptions for an unknown tail */
-export function checkTailChoice(tail: unknown): void {
+function checkTailChoice(tail: unknown): void {
   if (tail === undefined || tailChoices.some((choice) => choice === tail)) return
   throw invalidOption('tail', "'bloom' or 'fingerprint'", tail)
 }

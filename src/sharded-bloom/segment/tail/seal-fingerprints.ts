@@ -17,7 +17,7 @@ const entriesPerBucket = 96
 export const bucketsPerFrame = frameBytes / 4 - 1
 
 /** Number of leading code bits that give the bucket, for this many entries. */
-export function bucketBitsFor(entries: number): number {
+function bucketBitsFor(entries: number): number {
   return Math.min(maxBucketBits, Math.floor(Math.log2(Math.max(1, entries / entriesPerBucket))))
 }
 
