@@ -4,6 +4,7 @@
  *
  * `index: 'embedded'` is the same over the ordinals that the store's own filters do not exclude (pruned-view.ts).
  */
+import { countWhile } from '../model/count-while.ts'
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import type {
@@ -239,13 +240,7 @@ class LiveCandidates implements SegmentCandidates {
   }
 
   has(ordinal: number): boolean {
-    let low = 0
-    let high = this.#ordinals.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#ordinals[middle]! < ordinal) low = middle + 1
-      else high = middle
-    }
-    return this.#ordinals[low] === ordinal
+    const before = countWhile(this.#ordinals.length, (i) => this.#ordinals[i]! < ordinal)
+    return this.#ordinals[before] === ordinal
   }
 }

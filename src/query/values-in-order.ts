@@ -1,17 +1,13 @@
 /** Sets of values that are equal under an order of strings, as collations have: by binary search, not by pairs. */
 import { compareValues, type StringOrder } from '../model/compare.ts'
+import { countWhile } from '../model/count-while.ts'
 
 /** Returns a test for values that equal one of these. */
 export function oneInOrder(values: readonly unknown[], order: StringOrder): (value: unknown) => boolean {
   const sorted = [...values].sort((a, b) => compareValues(a, b, order))
   return (value) => {
-    let low = 0
-    for (let high = sorted.length; low < high; ) {
-      const middle = (low + high) >>> 1
-      if (compareValues(sorted[middle], value, order) < 0) low = middle + 1
-      else high = middle
-    }
-    return low < sorted.length && compareValues(sorted[low], value, order) === 0
+    const before = countWhile(sorted.length, (i) => compareValues(sorted[i], value, order) < 0)
+    return before < sorted.length && compareValues(sorted[before], value, order) === 0
   }
 }
 

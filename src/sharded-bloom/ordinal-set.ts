@@ -1,3 +1,5 @@
+import { countWhile } from '../model/count-while.ts'
+
 /** An immutable set of ordinals, for example of those that a view hides. */
 export class OrdinalSet implements Iterable<number> {
   static readonly empty = new OrdinalSet([])
@@ -35,14 +37,7 @@ export class OrdinalSet implements Iterable<number> {
 
   /** Index of the first ordinal that is not below this one. */
   #firstFrom(ordinal: number): number {
-    let low = 0
-    let high = this.#ordinals.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#ordinals[middle]! < ordinal) low = middle + 1
-      else high = middle
-    }
-    return low
+    return countWhile(this.#ordinals.length, (i) => this.#ordinals[i]! < ordinal)
   }
 }
 

@@ -4,6 +4,7 @@
  * Invariant: equal values are in window order, so the one that leaves is the first of its equals.
  */
 
+import { countWhile } from '../../model/count-while.ts'
 import { FullSort } from '../../query/sort.ts'
 import type { Selection } from '../operators/group-accumulators.ts'
 import type { Queue, Sliding } from './sliding.ts'
@@ -76,12 +77,6 @@ export class SlidingSelection implements Sliding {
 
   /** Returns the first position that is not before. */
   #placeOf(isBefore: (other: unknown) => boolean): number {
-    let [low, high] = [0, this.#sorted.length]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (isBefore(this.#sorted[middle])) low = middle + 1
-      else high = middle
-    }
-    return low
+    return countWhile(this.#sorted.length, (i) => isBefore(this.#sorted[i]))
   }
 }

@@ -1,4 +1,5 @@
 /** Key ranges with inclusive bounds, and the tables that overlap them. */
+import { countWhile } from '../../model/count-while.ts'
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 
@@ -24,25 +25,12 @@ export function spanOf(spans: Iterable<KeySpan>): KeySpan | undefined {
 
 /** REQUIRES: tables ascend and do not overlap (a level below 0, or a run). */
 export function overlapping(tables: readonly TableMeta[], span: KeySpan): readonly TableMeta[] {
-  const first = firstEndingAtOrAfter(tables, span.smallest)
+  const first = countWhile(tables.length, (i) => compareKeys(tables[i]!.largest, span.smallest) < 0)
   let end = first
   for (let table = tables[end]; table !== undefined; table = tables[++end]) {
     if (compareKeys(table.smallest, span.largest) > 0) break
   }
   return tables.slice(first, end)
-}
-
-/** Index of the first table whose largest key is ≥ key. REQUIRES: as above. */
-function firstEndingAtOrAfter(tables: readonly TableMeta[], key: Uint8Array): number {
-  let low = 0
-  let high = tables.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const table = tables[middle]
-    if (table !== undefined && compareKeys(table.largest, key) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 export function bytesOf(tables: readonly TableMeta[]): number {

@@ -5,6 +5,7 @@
  * Any grouping is correct, as long as tables that overlap in level 0 are in one group: newer entries must not sink below
  * older ones of another group.
  */
+import { countWhile } from '../../model/count-while.ts'
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { overlaps } from './key-span.ts'
@@ -31,14 +32,7 @@ export function groupOfTable(table: TableMeta, { depth, own }: Grouping): string
 
 /** The last name that is not after `name`; if there is none, an empty one. */
 function lastUpTo(ascending: readonly string[], name: string): string {
-  let low = 0
-  let high = ascending.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ascending[middle]! <= name) low = middle + 1
-    else high = middle
-  }
-  return ascending[low - 1] ?? ''
+  return ascending[countWhile(ascending.length, (i) => ascending[i]! <= name) - 1] ?? ''
 }
 
 /** The tables of every level by group, levels in order; groups whose tables overlap in level 0 count as one. */

@@ -5,9 +5,9 @@
  * The other methods REQUIRE find() in the same synchronous step.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { countWhile } from '../../model/count-while.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import type { StoredColumn } from './column-record.ts'
-import { countWhile } from './count-while.ts'
 import type { Interval } from './interval.ts'
 
 /** Number of doubles in a frame. */

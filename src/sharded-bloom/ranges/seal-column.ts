@@ -10,11 +10,11 @@
  * Invariant: every row is over the segment's documents only; bits beyond are unspecified.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { countWhile } from '../../model/count-while.ts'
 import type { ScratchArena } from '../records/scratch-arena.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import { bitsOfCodes, chooseEdges, hasSharedBins, maxBins } from './bins.ts'
 import { type ColumnKind, sixteenthRows } from './column-record.ts'
-import { countWhile } from './count-while.ts'
 import type { KeyRun, OpenColumn } from './open-column.ts'
 
 /** Positions that share one key of a growing column, or a zone. */

@@ -10,6 +10,7 @@
  *    contains its key.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { countWhile } from '../../model/count-while.ts'
 import type { RangeType } from '../../model/pairs.ts'
 import type { RowPart } from '../segment/and-groups.ts'
 import { frameBytes } from '../segment/row-cache.ts'
@@ -19,7 +20,6 @@ import { allGroups, groupsBetween } from '../segment/upper-level.ts'
 import { ColumnKeys, framesOfKeys } from './column-keys.ts'
 import { type Direction, stepOf, valueOfKey } from './column-order.ts'
 import type { StoredColumn } from './column-record.ts'
-import { countWhile } from './count-while.ts'
 import { type Interval, isEmpty, type QueryRange, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 import { groupPositions } from './seal-column.ts'

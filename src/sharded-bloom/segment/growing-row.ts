@@ -1,3 +1,5 @@
+import { countWhile } from '../../model/count-while.ts'
+
 /** A row that usually has few documents: a sorted list of positions, or bits once the list would be larger. */
 export class GrowingRow {
   readonly #capacity: number
@@ -41,7 +43,8 @@ export class GrowingRow {
   words(from: number, to: number): Uint32Array {
     if (this.#words !== undefined) return this.#words.slice(from >>> 5, to >>> 5)
     const words = new Uint32Array((to - from) >>> 5)
-    for (let i = this.#lowerBound(from); i < this.#count; i++) {
+    const first = countWhile(this.#count, (i) => this.#positions[i]! < from)
+    for (let i = first; i < this.#count; i++) {
       const position = this.#positions[i]! - from
       if (position >= to - from) break
       words[position >>> 5]! |= 1 << (position & 31)
@@ -54,18 +57,6 @@ export class GrowingRow {
     for (let w = 0; w < words.length; w++) {
       for (let rest = words[w]!; rest !== 0; rest &= rest - 1) this.add(from + w * 32 + 31 - Math.clz32(rest & -rest))
     }
-  }
-
-  /** Index of the first listed position that is not below `from`. */
-  #lowerBound(from: number): number {
-    let low = 0
-    let high = this.#count
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#positions[middle]! < from) low = middle + 1
-      else high = middle
-    }
-    return low
   }
 
   /** Doubles the list, or switches to bits if a longer list would be larger than they are. */
