@@ -10,6 +10,7 @@
  */
 import { defaultCollectionName } from '../docstore/database.ts'
 import { PetalError } from '../model/errors.ts'
+import { oneLine } from '../model/one-line.ts'
 
 /** Invalid arguments: the usage line is shown, and the exit status is 2. */
 export class UsageError extends PetalError {
@@ -61,14 +62,6 @@ export function adviceOn(error: unknown): string | undefined {
 
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
-}
-
-/** Long enough for any of our messages, short enough for a terminal. */
-const maxMessageCharacters = 400
-
-export function oneLine(text: string): string {
-  const line = text.replace(/\s*[\r\n]+\s*/g, ' ')
-  return line.length <= maxMessageCharacters ? line : `${line.slice(0, maxMessageCharacters)}…`
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -16,7 +16,7 @@
  * Negation only ever swaps and complements bounds, so that a Bloom filter's "maybe" is never negated.
  */
 import type { Scalar } from './scalar.ts'
-import type { Type, TypeCode } from './types.ts'
+import { Type, type TypeCode } from './types.ts'
 
 /** A fact about a document. Paths are index paths (see path.ts). */
 export type Pair =
@@ -37,6 +37,10 @@ export type TypePair = Extract<Pair, { readonly kind: 'type' }>
 
 /** Types for which an index may support ranges: their keys are doubles, or texts ordered by code point. */
 export type RangeType = typeof Type.number | typeof Type.date | typeof Type.string
+
+export function isRangeType(type: unknown): type is RangeType {
+  return type === Type.number || type === Type.date || type === Type.string
+}
 
 /** Some value of the type on the path, including array elements at any depth, lies between the bounds. */
 export interface Range {

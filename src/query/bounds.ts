@@ -12,13 +12,13 @@
 import {
   all,
   and,
+  isRangeType,
   none,
   not,
   or,
   type PairExpression,
   pairOf,
   type RangeEnd,
-  type RangeType,
   rangeOf,
   unknown,
   upperOnly
@@ -146,10 +146,6 @@ function rangeBounds(path: IndexedPath, operator: RangeOperator, bound: unknown)
   if (scalar.exact) return rangeTo(operator === '$gte' || operator === '$lte')
   // Rounding keeps the order but creates ties: beyond the rounded bound is beyond the bound, equal to it may be.
   return { kind: 'bounds', lower: rangeTo(false), upper: rangeTo(true) }
-}
-
-function isRangeType(type: TypeCode): type is RangeType {
-  return type === Type.number || type === Type.date || type === Type.string
 }
 
 function patternBounds(pattern: Pattern, path: IndexedPath): PairExpression {

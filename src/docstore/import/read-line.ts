@@ -1,6 +1,7 @@
 /** Parses one line of an import into something to insert, or a description of what is wrong with it. */
 import { isUtf8 } from 'node:buffer'
 import { type ErrorName, PetalError } from '../../model/errors.ts'
+import { oneLine } from '../../model/one-line.ts'
 import type { Document } from '../../model/types.ts'
 import { JsonRecord, readDocument } from '../documents/json-record.ts'
 import type { Line } from './line-splitter.ts'
@@ -67,12 +68,4 @@ export function isBlank(bytes: Uint8Array, start = 0, end = bytes.length): boole
 
 function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`
-}
-
-/** Long enough for any of our messages, short enough for a terminal. */
-const maxProblemCharacters = 400
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s*[\r\n]+\s*/g, ' ')
-  return line.length <= maxProblemCharacters ? line : `${line.slice(0, maxProblemCharacters)}…`
 }

@@ -9,10 +9,11 @@
  * candidate.
  */
 import { compareStrings } from '../../model/compare.ts'
+import { isRangeType } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
 import { bitsOfCodes, maxBins } from './bins.ts'
 import { chooseTextForm } from './choose-text-form.ts'
-import { type ColumnSpec, isRangeType, maxColumns } from './column-spec.ts'
+import { type ColumnSpec, maxColumns } from './column-spec.ts'
 
 /**
  * `'numbers'`: numbers and dates. `'all'`: strings, too. `'auto'`: numbers, dates, and strings that grow with the

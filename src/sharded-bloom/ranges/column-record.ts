@@ -1,6 +1,8 @@
 /** The columns in a segment record. */
+
+import { isRangeType } from '../../model/pairs.ts'
 import { ALL_DOCUMENTS } from '../segment/row-codec.ts'
-import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
+import { type ColumnSpec, maxColumns, maxPrefix } from './column-spec.ts'
 import { templateRoom } from './range-key.ts'
 import { decodeDouble, encodeDouble, type StoredDouble } from './stored-double.ts'
 

@@ -1,6 +1,5 @@
 /** Specifies which values of a segment's documents are kept as columns. */
 import type { RangeType } from '../../model/pairs.ts'
-import { Type } from '../../model/types.ts'
 import type { TextForm } from './range-key.ts'
 
 /** The text form's prefix and template are empty for other types than strings. */
@@ -18,9 +17,3 @@ export function plainSpec({ path, type, prefix, template }: ColumnSpec): ColumnS
 export const maxColumns = 64
 /** Maximum characters of a prefix. */
 export const maxPrefix = 60
-
-export const rangeTypes: readonly RangeType[] = [Type.number, Type.date, Type.string]
-
-export function isRangeType(type: unknown): type is RangeType {
-  return type === Type.number || type === Type.date || type === Type.string
-}
