@@ -23,6 +23,15 @@ export function ioError(what: string, cause: unknown, place?: Place): Error {
   return levelError('LEVEL_IO_ERROR', `${what}: ${reason}`, cause, place)
 }
 
+/** Returns what `read` returns. @throws LEVEL_IO_ERROR that names the path, for any error */
+export function reading<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw ioError(`Cannot read ${path}`, error, { path })
+  }
+}
+
 /** Another instance, in this or another process, has the directory open. */
 export function locked(location: string, holder: string): Error {
   const error = levelError('LEVEL_LOCKED', `${location} is locked by ${holder}`, undefined, { path: location })

@@ -8,7 +8,7 @@
  *    order, so the mere presence of later records proves nothing.
  * 3. Nothing is allocated for a length that exceeds the file.
  */
-import { corruption, ioError } from '../errors.ts'
+import { corruption, reading } from '../errors.ts'
 import type { OpenFile } from '../fs/file-system.ts'
 import { isPayload, logNumberOffset, type RecordHeader, readHeader, recordHeaderBytes } from './log-record.ts'
 
@@ -34,7 +34,7 @@ export class LogReader {
   constructor(file: OpenFile, logNumber: number) {
     this.#file = file
     this.#logNumber = logNumber
-    this.#size = attempt(file, () => file.size())
+    this.#size = reading(file.path, () => file.size())
   }
 
   /** Offset after the last record yielded: once all were, where the log ends or breaks. */
@@ -99,17 +99,9 @@ export class LogReader {
     const at = offset - this.#windowStart
     if (at >= 0 && at + length <= this.#window.length) return this.#window.subarray(at, at + length)
     const window = Buffer.allocUnsafe(Math.min(Math.max(length, windowBytes), this.#size - offset))
-    const count = attempt(this.#file, () => this.#file.read(window, offset))
+    const count = reading(this.#file.path, () => this.#file.read(window, offset))
     this.#window = window.subarray(0, count)
     this.#windowStart = offset
     return length <= count ? window.subarray(0, length) : undefined
-  }
-}
-
-function attempt<T>(file: OpenFile, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw ioError(`Cannot read ${file.path}`, error, { path: file.path })
   }
 }

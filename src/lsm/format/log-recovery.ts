@@ -21,7 +21,7 @@
  * number above those of all logs replayed. Thus a torn log is never appended to, and a dropped one never comes back.
  */
 import { join } from 'node:path'
-import { corruption, ioError, type Place } from '../errors.ts'
+import { corruption, type Place, reading } from '../errors.ts'
 import { logName, parseFileName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { LogReader } from './log-reader.ts'
@@ -83,7 +83,7 @@ export class LogRecovery {
     let end: Place = { path: this.#directory }
     for (const number of this.logNumbers) {
       const path = join(this.#directory, logName(number))
-      const file = attempt(path, () => this.#fileSystem.open(path, 'read'))
+      const file = reading(path, () => this.#fileSystem.open(path, 'read'))
       try {
         const reader = new LogReader(file, number)
         if (this.#lostFrom === undefined) yield* this.#replay(reader, path, end)
@@ -121,16 +121,8 @@ export class LogRecovery {
 function ignore(): void {}
 
 function logsIn(fileSystem: FileSystem, directory: string): number[] {
-  return attempt(directory, () => fileSystem.list(directory)).flatMap((name) => {
+  return reading(directory, () => fileSystem.list(directory)).flatMap((name) => {
     const parsed = parseFileName(name)
     return parsed?.kind === 'log' ? [parsed.number] : []
   })
-}
-
-function attempt<T>(path: string, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw ioError(`Cannot read ${path}`, error, { path })
-  }
 }

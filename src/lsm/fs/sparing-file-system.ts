@@ -7,7 +7,7 @@
  * 2. A call is made again only if it failed for want of a descriptor, that is before it had any effect, and only if
  *    one was given back.
  */
-import { ioError } from '../errors.ts'
+import { reading } from '../errors.ts'
 import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
 import { isOutOfDescriptors } from './system-error.ts'
 
@@ -67,11 +67,7 @@ export class SparingFileSystem implements FileSystem {
    * @throws LEVEL_IO_ERROR
    */
   async importing<T>(directory: string, load: () => Promise<T>): Promise<T> {
-    try {
-      this.list(directory)
-    } catch (error) {
-      throw ioError(`Cannot read ${directory}`, error, { path: directory })
-    }
+    reading(directory, () => this.list(directory))
     return load()
   }
 

@@ -13,7 +13,7 @@
  */
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { corruption, ioError } from '../errors.ts'
+import { corruption, ioError, reading } from '../errors.ts'
 import { readU53, writeU32, writeU53 } from '../format/bytes.ts'
 import type { Section } from '../format/section-collector.ts'
 import { maxVarintBytes, writeVarint } from '../format/varint.ts'
@@ -82,7 +82,7 @@ export class SideFile {
    */
   static open(fileSystem: FileSystem, directory: string, meta: TableMeta): SideFile | undefined {
     const path = join(directory, sideFileName(meta.number))
-    if (attempt(path, () => fileSystem.size(path)) === undefined) return undefined
+    if (reading(path, () => fileSystem.size(path)) === undefined) return undefined
     const places = withFile(fileSystem, path, (file) => readPlaces(file, meta))
     return places === undefined ? undefined : new SideFile(path, fileSystem, places)
   }
@@ -159,11 +159,11 @@ function describe(meta: TableMeta): number {
 }
 
 function withFile<T>(fileSystem: FileSystem, path: string, use: (file: OpenFile) => T): T {
-  const file = attempt(path, () => fileSystem.open(path, 'read'))
+  const file = reading(path, () => fileSystem.open(path, 'read'))
   try {
     return use(file)
   } finally {
-    attempt(path, () => file.close())
+    reading(path, () => file.close())
   }
 }
 
@@ -173,22 +173,13 @@ function read(file: OpenFile, offset: number, length: number): Uint8Array {
     throw corruption(`expected ${length} bytes, but the file ends at ${size}`, { path: file.path, offset })
   }
   const bytes = new Uint8Array(length)
-  const count = attempt(file.path, () => file.read(bytes, offset))
+  const count = reading(file.path, () => file.read(bytes, offset))
   if (count !== length) throw corruption(`expected ${length} bytes, got ${count}`, { path: file.path, offset })
   return bytes
 }
 
 function sizeOf(file: OpenFile): number {
-  return attempt(file.path, () => file.size())
-}
-
-/** Wraps errors of the file system. @throws LEVEL_IO_ERROR */
-function attempt<T>(path: string, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw ioError(`Cannot read ${path}`, error, { path })
-  }
+  return reading(file.path, () => file.size())
 }
 
 function varint(value: number): Uint8Array {
