@@ -1,11 +1,11 @@
 /** `petaldb backup`: copies a database as it is into a new directory. */
-import type { BackupProgress, BackupResult } from '../index.ts'
+import type { BackupResult } from '../index.ts'
 import { command } from './command.ts'
 import { openToRead } from './database.ts'
-import { formatBytes, formatDuration } from './format.ts'
+import { formatBytes, formatDuration, timedJson } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
-import { Progress } from './progress.ts'
+import { showProgress } from './progress.ts'
 
 export const backupCommand = command({
   name: 'backup',
@@ -26,20 +26,14 @@ export const backupCommand = command({
     let result: BackupResult
     try {
       await using db = await openToRead(location)
-      let position: BackupProgress = { bytes: 0, totalBytes: undefined }
-      using _ = new Progress(() => position)
-      result = await db.backup(to, {
-        signal: interrupt.signal,
-        onProgress: (progress) => {
-          position = progress
-        }
-      })
+      const { signal } = interrupt
+      result = await showProgress({ bytes: 0 }, (onProgress) => db.backup(to, { signal, onProgress }))
     } catch (error) {
       return interrupt.reportNotCreated(to, error)
     }
     // The backup exists: a signal that comes now is too late to count as a failure.
     const milliseconds = performance.now() - started
-    await printLine(options.json === true ? resultJson(result, milliseconds) : resultText(result, to, milliseconds))
+    await printLine(options.json === true ? timedJson(result, milliseconds) : resultText(result, to, milliseconds))
     return 0
   }
 })
@@ -47,8 +41,4 @@ export const backupCommand = command({
 function resultText({ bytes, linkedBytes }: BackupResult, to: string, milliseconds: number): string {
   const shared = linkedBytes === 0 ? '' : `, ${formatBytes(linkedBytes)} of it shared with the database`
   return `backed up ${formatBytes(bytes)} to ${to}${shared}, in ${formatDuration(milliseconds)}`
-}
-
-function resultJson({ bytes, linkedBytes }: BackupResult, milliseconds: number): string {
-  return JSON.stringify({ bytes, linkedBytes, seconds: Math.round(milliseconds) / 1000 })
 }

@@ -11,7 +11,7 @@ import { UsageError } from './errors.ts'
 import { Interrupt } from './interrupt.ts'
 import { printOutcome } from './line-writer.ts'
 import { writeFile } from './output-file.ts'
-import { Progress } from './progress.ts'
+import { type Position, Progress, showProgress } from './progress.ts'
 import { Source } from './source.ts'
 import { writeTweets } from './tweet-lines.ts'
 import { wholeNumber } from './values.ts'
@@ -145,13 +145,12 @@ async function runQueries(
   { rounds }: Plan,
   signal: AbortSignal
 ): Promise<readonly QueryTimes[]> {
-  let asked = 0
-  using _ = new Progress(() => ({ documents: asked, unit: 'queries', totalDocuments: classes.length }))
-  return await timeQueries(collection, classes, {
-    rounds,
-    signal,
-    onProgress: (queries) => {
-      asked = queries
-    }
+  const position = (asked: number): Position => ({
+    documents: asked,
+    unit: 'queries',
+    totalDocuments: classes.length
   })
+  return await showProgress(position(0), (show) =>
+    timeQueries(collection, classes, { rounds, signal, onProgress: (asked) => show(position(asked)) })
+  )
 }

@@ -1,11 +1,11 @@
 /** `petaldb compact`: merges the tables of a database, until deleted documents take no more space. */
-import type { CompactProgress, CompactResult } from '../index.ts'
+import type { CompactResult } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
-import { formatBytes, formatDuration } from './format.ts'
+import { formatBytes, formatDuration, timedJson } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
-import { Progress } from './progress.ts'
+import { showProgress } from './progress.ts'
 
 export const compactCommand = command({
   name: 'compact',
@@ -20,20 +20,11 @@ export const compactCommand = command({
     try {
       await using db = await openExisting(location)
       const started = performance.now()
-      let result: CompactResult
-      {
-        let position: CompactProgress = { bytes: 0, totalBytes: 0 }
-        using _ = new Progress(() => position)
-        result = await db.compact({
-          signal: interrupt.signal,
-          onProgress: (progress) => {
-            position = progress
-          }
-        })
-      }
+      const { signal } = interrupt
+      const result = await showProgress({ bytes: 0 }, (onProgress) => db.compact({ signal, onProgress }))
       await db.close()
       const milliseconds = performance.now() - started
-      await printLine(options.json === true ? resultJson(result, milliseconds) : resultText(result, milliseconds))
+      await printLine(options.json === true ? timedJson(result, milliseconds) : resultText(result, milliseconds))
       return 0
     } catch (error) {
       if (interrupt.status === undefined) throw error
@@ -44,8 +35,4 @@ export const compactCommand = command({
 
 function resultText({ bytesBefore = 0, bytesAfter = 0 }: CompactResult, milliseconds: number): string {
   return `compacted ${formatBytes(bytesBefore)} to ${formatBytes(bytesAfter)}, in ${formatDuration(milliseconds)}`
-}
-
-function resultJson(result: CompactResult, milliseconds: number): string {
-  return JSON.stringify({ ...result, seconds: Math.round(milliseconds) / 1000 })
 }

@@ -2,10 +2,10 @@
 import { type CopyResult, copyDatabase } from '../index.ts'
 import { command } from './command.ts'
 import { openToRead } from './database.ts'
-import { formatDuration, formatNumberOf } from './format.ts'
+import { formatDuration, formatNumberOf, timedJson } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
-import { type Position, Progress } from './progress.ts'
+import { showProgress } from './progress.ts'
 import { storeName, storeNames } from './store-name.ts'
 
 export const copyCommand = command({
@@ -28,21 +28,16 @@ export const copyCommand = command({
     let result: CopyResult
     try {
       await using source = await openToRead(from)
-      let position: Position = { documents: 0, totalDocuments: 0 }
-      using _ = new Progress(() => position)
-      result = await copyDatabase(source, to, {
-        store,
-        signal: interrupt.signal,
-        onProgress: (progress) => {
-          position = progress
-        }
-      })
+      const { signal } = interrupt
+      result = await showProgress({ documents: 0 }, (onProgress) =>
+        copyDatabase(source, to, { store, signal, onProgress })
+      )
     } catch (error) {
       return interrupt.reportNotCreated(to, error)
     }
     // The copy exists: a signal that comes now is too late to count as a failure.
     const milliseconds = performance.now() - started
-    await printLine(options.json === true ? resultJson(result, milliseconds) : resultText(result, to, milliseconds))
+    await printLine(options.json === true ? timedJson(result, milliseconds) : resultText(result, to, milliseconds))
     return 0
   }
 })
@@ -51,8 +46,4 @@ function resultText({ collections, documents }: CopyResult, to: string, millisec
   const what = formatNumberOf('document', documents)
   const where = formatNumberOf('collection', collections)
   return `copied ${what} from ${where} to ${to} in ${formatDuration(milliseconds)}`
-}
-
-function resultJson({ collections, documents }: CopyResult, milliseconds: number): string {
-  return JSON.stringify({ collections, documents, seconds: Math.round(milliseconds) / 1000 })
 }

@@ -33,6 +33,11 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(seconds / 3600)} h ${pad(Math.floor(seconds / 60) % 60)} min`
 }
 
+/** The result of a command as JSON, with the time it took. */
+export function timedJson(result: object, milliseconds: number): string {
+  return JSON.stringify({ ...result, seconds: Math.round(milliseconds) / 1000 })
+}
+
 /** `43.1 %`; with more digits below one percent, so that a small rate is not shown as zero. */
 export function formatPercent(fraction: number): string {
   const percent = fraction * 100

@@ -51,17 +51,34 @@ function formatClock(milliseconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`
 }
 
+/**
+ * Shows how far the work has come until it ends.
+ * @param work is given a function to call with each new position
+ * @example
+ * await showProgress({ bytes: 0 }, (onProgress) => db.backup(directory, { onProgress }))
+ */
+export async function showProgress<T>(
+  start: Position,
+  work: (show: (position: Position) => void) => Promise<T>
+): Promise<T> {
+  let position = start
+  using _ = new Progress(() => position)
+  return await work((next) => {
+    position = next
+  })
+}
+
 export class Progress implements Disposable {
   readonly #position: () => Position
-  readonly #stream: NodeJS.WriteStream
+  readonly #stream = process.stderr
   readonly #started = performance.now()
   readonly #timer: NodeJS.Timeout
 
   /** @param position called whenever progress is shown */
-  constructor(position: () => Position, stream: NodeJS.WriteStream = process.stderr) {
+  constructor(position: () => Position) {
     this.#position = position
-    this.#stream = stream
-    this.#timer = setInterval(() => this.#show(), stream.isTTY ? barIntervalMilliseconds : lineIntervalMilliseconds)
+    const interval = this.#stream.isTTY ? barIntervalMilliseconds : lineIntervalMilliseconds
+    this.#timer = setInterval(() => this.#show(), interval)
     this.#timer.unref()
   }
 

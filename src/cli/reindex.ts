@@ -4,11 +4,11 @@ import type { Collection, IndexStats, RebuildResult } from '../index.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { UsageError } from './errors.ts'
-import { formatCount, formatNumberOf } from './format.ts'
+import { formatCount, formatNumberOf, timedJson } from './format.ts'
 import { hashName, hashNames } from './hash-name.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
-import { Progress } from './progress.ts'
+import { showProgress } from './progress.ts'
 
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 /** The longest delay of a timer. */
@@ -60,18 +60,12 @@ export const reindexCommand = command({
 type Report = (result: RebuildResult, stats: IndexStats) => string
 
 async function reindex({ index }: Collection, signal: AbortSignal, report: Report): Promise<void> {
-  let done = { documents: 0, total: 0 }
-  const position = () => ({ documents: done.documents, totalDocuments: done.total })
-  let result: RebuildResult
-  {
-    using _ = new Progress(position)
-    result = await index.rebuild({
+  const result = await showProgress({ documents: 0 }, (show) =>
+    index.rebuild({
       signal,
-      onProgress: (progress) => {
-        done = progress
-      }
+      onProgress: ({ documents, total }) => show({ documents, totalDocuments: total })
     })
-  }
+  )
   await printLine(report(result, await index.stats()))
 }
 
@@ -83,7 +77,7 @@ function resultText({ documents, milliseconds }: RebuildResult, { segments, byte
 }
 
 function resultJson({ documents, milliseconds }: RebuildResult, { segments, bytes }: IndexStats): string {
-  return JSON.stringify({ documents, segments, indexBytes: bytes.total, seconds: Math.round(milliseconds) / 1000 })
+  return timedJson({ documents, segments, indexBytes: bytes.total }, milliseconds)
 }
 
 /** @throws UsageError unless the text is a number with a unit, such as 30s or 1h */

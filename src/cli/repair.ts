@@ -2,11 +2,11 @@
 import { type RepairResult, repairDatabase } from '../index.ts'
 import { command } from './command.ts'
 import { withoutAdvice } from './database.ts'
-import { formatDuration, formatNumberOf } from './format.ts'
+import { formatDuration, formatNumberOf, timedJson } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printOutcome } from './line-writer.ts'
 import { problemLines } from './problems.ts'
-import { type Position, Progress } from './progress.ts'
+import { showProgress } from './progress.ts'
 
 export const repairCommand = command({
   name: 'repair',
@@ -24,19 +24,15 @@ export const repairCommand = command({
     const started = performance.now()
     let result: RepairResult
     try {
-      let position: Position = { documents: 0 }
-      using _ = new Progress(() => position)
-      result = await repairDatabase(from, to, {
-        signal: interrupt.signal,
-        onProgress: ({ documents }) => {
-          position = { documents }
-        }
-      })
+      const { signal } = interrupt
+      result = await showProgress({ documents: 0 }, (show) =>
+        repairDatabase(from, to, { signal, onProgress: ({ documents }) => show({ documents }) })
+      )
     } catch (error) {
       return interrupt.reportNotCreated(to, withoutAdvice(from, error))
     }
     const milliseconds = performance.now() - started
-    await printOutcome(options.json === true ? resultJson(result, milliseconds) : resultText(result, to, milliseconds))
+    await printOutcome(options.json === true ? timedJson(result, milliseconds) : resultText(result, to, milliseconds))
     return 0
   }
 })
@@ -47,8 +43,4 @@ function resultText({ problems, problemCount, ...saved }: RepairResult, to: stri
   const found = problemCount === 0 ? 'nothing was lost' : formatNumberOf('problem', problemCount)
   const all = `saved ${what} from ${where} to ${to} in ${formatDuration(milliseconds)}; ${found}`
   return [...problemLines(problems, problemCount), all].join('\n')
-}
-
-function resultJson(result: RepairResult, milliseconds: number): string {
-  return JSON.stringify({ ...result, seconds: Math.round(milliseconds) / 1000 })
 }

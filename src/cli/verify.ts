@@ -6,7 +6,7 @@ import { formatDuration, formatNumberOf } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printOutcome } from './line-writer.ts'
 import { problemLines } from './problems.ts'
-import { type Position, Progress } from './progress.ts'
+import { type Position, showProgress } from './progress.ts'
 
 export const verifyCommand = command({
   name: 'verify',
@@ -24,17 +24,11 @@ export const verifyCommand = command({
     try {
       await using db = await openToRead(location)
       const started = performance.now()
-      let at: VerifyProgress = { collection: undefined, checked: 0, total: 0 }
-      let report: DatabaseVerifyReport
-      {
-        using _ = new Progress(() => positionOf(at))
-        report = await db.verify({
-          signal: interrupt.signal,
-          onProgress: (progress) => {
-            at = progress
-          }
-        })
-      }
+      const { signal } = interrupt
+      const start = { documents: 0, unit: 'tables' }
+      const report = await showProgress(start, (show) =>
+        db.verify({ signal, onProgress: (progress) => show(positionOf(progress)) })
+      )
       const milliseconds = performance.now() - started
       await printOutcome(options.json === true ? JSON.stringify(report) : reportText(report, milliseconds))
       return report.problemCount === 0 ? 0 : 1
