@@ -50,36 +50,7 @@ export class CollectionCheck {
     const { ready, store } = this.#collection.declared
     const declared = ready.map((index) => new DeclaredCheck(store, index, view, (what) => this.#report('index', what)))
     try {
-      const known = liveOrdinals(view)
-      let live = await known.next()
-      const reader = view.documents({ from: 0, to: view.limit })
-      try {
-        for (let entries = await reader.next(); entries.length > 0; entries = await reader.next()) {
-          const keys: Uint8Array[] = []
-          const ordinals: number[] = []
-          for (const [key, record] of entries) {
-            const ordinal = reader.ordinalOf(key)
-            for (; live.done !== true && live.value < ordinal; live = await known.next())
-              this.#reportMissing(live.value)
-            if (live.done === true || live.value !== ordinal)
-              this.#report('index', `does not contain document ${ordinal}`)
-            else live = await known.next()
-            const document = this.#decode(ordinal, record)
-            if (document === undefined) continue
-            keys.push(encodeKey(document._id))
-            ordinals.push(ordinal)
-            for (const check of declared) check.add(ordinal, document)
-            if (this.#documents % this.#stride === 0) await this.#checkLookup(view, ordinal, document)
-            if (this.#documents % progressDocuments === 0) this.#observer.onProgress(this.#documents, this.#total)
-            await this.#pauseIfDue()
-          }
-          await this.#checkIds(view, keys, ordinals)
-          for (const check of declared) await check.checkEntries()
-        }
-      } finally {
-        view.closeReader(reader)
-      }
-      for (; live.done !== true; live = await known.next()) this.#reportMissing(live.value)
+      await this.#checkDocuments(view, declared)
       await this.#countIds(view)
       for (const check of declared) await check.checkCount(() => this.#pauseIfDue())
     } finally {
@@ -92,6 +63,34 @@ export class CollectionCheck {
       )
     }
     return this.#documents
+  }
+
+  async #checkDocuments(view: ReadView, declared: readonly DeclaredCheck[]): Promise<void> {
+    const live = new LiveOrdinals(view, (ordinal) => this.#reportMissing(ordinal))
+    const reader = view.documents({ from: 0, to: view.limit })
+    try {
+      for (let entries = await reader.next(); entries.length > 0; entries = await reader.next()) {
+        const keys: Uint8Array[] = []
+        const ordinals: number[] = []
+        for (const [key, record] of entries) {
+          const ordinal = reader.ordinalOf(key)
+          if (!(await live.moveTo(ordinal))) this.#report('index', `does not contain document ${ordinal}`)
+          const document = this.#decode(ordinal, record)
+          if (document === undefined) continue
+          keys.push(encodeKey(document._id))
+          ordinals.push(ordinal)
+          for (const check of declared) check.add(ordinal, document)
+          if (this.#documents % this.#stride === 0) await this.#checkLookup(view, ordinal, document)
+          if (this.#documents % progressDocuments === 0) this.#observer.onProgress(this.#documents, this.#total)
+          await this.#pauseIfDue()
+        }
+        await this.#checkIds(view, keys, ordinals)
+        for (const check of declared) await check.checkEntries()
+      }
+    } finally {
+      view.closeReader(reader)
+    }
+    await live.moveTo(Number.POSITIVE_INFINITY)
   }
 
   get #stride(): number {
@@ -175,6 +174,28 @@ async function segmentOf({ index }: ReadView, ordinal: number): Promise<number |
     if (ordinal >= firstOrdinal && ordinal < endOrdinal) return i
   }
   return undefined
+}
+
+/** The ordinals that the index considers live, compared with those of the documents: both ascend. */
+class LiveOrdinals {
+  readonly #ordinals: AsyncIterator<number, void>
+  readonly #onMissing: (ordinal: number) => void
+  #next: IteratorResult<number, void> | undefined
+
+  /** @param onMissing told of live ordinals that have no document */
+  constructor(view: ReadView, onMissing: (ordinal: number) => void) {
+    this.#ordinals = liveOrdinals(view)
+    this.#onMissing = onMissing
+  }
+
+  /** Goes on to the next document. @returns whether its ordinal is live */
+  async moveTo(ordinal: number): Promise<boolean> {
+    let next = this.#next ?? (await this.#ordinals.next())
+    for (; next.done !== true && next.value < ordinal; next = await this.#ordinals.next()) this.#onMissing(next.value)
+    const isLive = next.value === ordinal
+    this.#next = isLive ? undefined : next
+    return isLive
+  }
 }
 
 /** Yields the ordinals that the index considers live, ascending. */
