@@ -180,7 +180,7 @@ export class CollectionOpener {
       ? undefined
       : { autoRebuild: autoRebuildOptions(autoRebuild), ttlIntervalSeconds: this.#ttlIntervalSeconds }
     try {
-      return await OpenCollection.open(feed, store, index, declared, state, background)
+      return await OpenCollection.open({ feed, store, index, declared, state, background })
     } catch (error) {
       throw storedHashMissing(name, error) ?? error
     }

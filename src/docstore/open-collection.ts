@@ -30,6 +30,17 @@ interface BackgroundWork {
   readonly ttlIntervalSeconds: number
 }
 
+/** What a collection is opened with. */
+interface CollectionParts {
+  readonly feed: ChangeFeed
+  readonly store: CollectionStore
+  readonly index: DocumentIndex
+  readonly declared: DeclaredIndexes
+  readonly state: CollectionState
+  /** undefined in a read-only database. */
+  readonly background: BackgroundWork | undefined
+}
+
 /** Above this many documents, a read yields to the event loop. */
 const maxReadsWithoutView = 16
 /** Documents that such a read asks the store for at once, which takes about a millisecond. */
@@ -56,14 +67,7 @@ export class OpenCollection {
     this.#views.delete(view)
   }
 
-  private constructor(
-    feed: ChangeFeed,
-    store: CollectionStore,
-    index: DocumentIndex,
-    declared: DeclaredIndexes,
-    state: CollectionState,
-    background: BackgroundWork | undefined
-  ) {
+  private constructor({ feed, store, index, declared, state, background }: CollectionParts) {
     const { collection: name } = feed
     this.name = name
     this.store = store
@@ -77,22 +81,11 @@ export class OpenCollection {
     this.expiry = background && this.#expire(background.ttlIntervalSeconds)
   }
 
-  /**
-   * @param feed of the collection
-   * @param background undefined in a read-only database
-   */
-  static async open(
-    feed: ChangeFeed,
-    store: CollectionStore,
-    index: DocumentIndex,
-    declared: DeclaredIndexes,
-    state: CollectionState,
-    background: BackgroundWork | undefined
-  ): Promise<OpenCollection> {
-    await index.open(state.nextOrdinal, state.documents)
+  static async open(parts: CollectionParts): Promise<OpenCollection> {
+    await parts.index.open(parts.state.nextOrdinal, parts.state.documents)
     // The first collection of a process is slow to open because nothing has been JIT-compiled yet.
     await yieldIfTurnLong()
-    return new OpenCollection(feed, store, index, declared, state, background)
+    return new OpenCollection(parts)
   }
 
   /**
