@@ -66,7 +66,7 @@ export class OutputBoundaries {
     const { depth } = partitions
     // A key with all groups of a partition belongs to it, and most keys are in the same partition as the previous one.
     if (depth > 0 && lastEnd >= 0 && shared < this.#groupsEnd) {
-      if (!isSamePartition(last, 0, lastEnd, bytes, start, end, depth)) {
+      if (!isSamePartition(last, lastEnd, bytes, start, end, depth)) {
         this.#enterPartition(last.subarray(0, lastEnd), bytes.subarray(start, end))
       }
       this.#groupsEnd = fullPrefixEnd(bytes, depth, start, end) - start

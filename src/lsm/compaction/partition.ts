@@ -40,10 +40,9 @@ export function fullPrefixEnd(bytes: Uint8Array, depth: number, start: number, e
   return countGroups(bytes, start, groupsEnd) === depth ? groupsEnd : Number.POSITIVE_INFINITY
 }
 
-/** Whether two keys belong to the same partition. REQUIRES: a ≤ b. */
+/** Whether two keys, a[0, aEnd) and b[bStart, bEnd), belong to the same partition. REQUIRES: a ≤ b. */
 export function isSamePartition(
   a: Uint8Array,
-  aStart: number,
   aEnd: number,
   b: Uint8Array,
   bStart: number,
@@ -51,13 +50,10 @@ export function isSamePartition(
   depth: number
 ): boolean {
   if (depth === 0) return true
-  const length = partitionPrefixEnd(a, depth, aStart, aEnd) - aStart
+  const length = partitionPrefixEnd(a, depth, 0, aEnd)
   if (partitionPrefixEnd(b, depth, bStart, bEnd) - bStart !== length) return false
-  for (let i = 0; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false
-  return (
-    countGroups(a, aStart, aStart + length) === depth ||
-    sideOf(a, aStart + length, aEnd) === sideOf(b, bStart + length, bEnd)
-  )
+  for (let i = 0; i < length; i++) if (a[i] !== b[bStart + i]) return false
+  return countGroups(a, 0, length) === depth || sideOf(a, length, aEnd) === sideOf(b, bStart + length, bEnd)
 }
 
 /**

@@ -26,7 +26,7 @@ function partitionsOf(table: TableMeta, depth: number): TablePartition {
   const known = partitions.get(table)
   if (known?.depth === depth) return known
   const { smallest, largest } = table
-  const isOnly = isSamePartition(smallest, 0, smallest.length, largest, 0, largest.length, depth)
+  const isOnly = isSamePartition(smallest, smallest.length, largest, 0, largest.length, depth)
   const found = { depth, name: partitionName(smallest, depth), isOnly }
   partitions.set(table, found)
   return found
