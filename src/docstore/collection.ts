@@ -217,7 +217,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   }
 
   #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
-    return write(this.#collections, this.collectionName, ignore, use)
+    return write(this.#collections, this.collectionName, () => {}, use)
   }
 
   #alter<R>(use: (collection: OpenCollection, catalog: Catalog) => Promise<R>): Promise<R> {
@@ -234,5 +234,3 @@ function write<Request, R>(
 ): Promise<R> {
   return answerRequest(check, (request) => collections.write(name, (collection) => use(collection, request)))
 }
-
-function ignore(): void {}

@@ -236,7 +236,7 @@ export class Collections {
     } catch (error) {
       // If installing failed, the store may nevertheless contain the new entry: the next open knows which of the two to
       // delete.
-      if (!isInstalling) await this.#leftovers.deleteOf(entry.number).catch(ignore)
+      if (!isInstalling) await this.#leftovers.deleteOf(entry.number).catch(() => {})
       throw fromStore(error)
     }
     if (before !== undefined) await this.#leftovers.deleteOf(before.number).catch(rethrow)
@@ -285,7 +285,7 @@ async function fillAndClose(
   try {
     await fill(collection)
   } catch (error) {
-    await collection.close().catch(ignore)
+    await collection.close().catch(() => {})
     throw error
   }
   await collection.close()
@@ -300,6 +300,3 @@ function assertSameIndexes(name: string, filled: CatalogEntry, now: CatalogEntry
     `The indexes of the collection '${name}' were changed while it was being rewritten`
   )
 }
-
-/** For errors that another waiter handles, or that a more important error supersedes. */
-function ignore(): void {}

@@ -55,7 +55,8 @@ export class OpenCollections {
    */
   async whileClosed(names: readonly string[], task: () => Promise<void>): Promise<void> {
     for (let running = this.#running(names); running !== undefined; running = this.#running(names)) {
-      await running.catch(ignore)
+      // Another waiter handles its error.
+      await running.catch(() => {})
     }
     const open = names.map((name) => this.#byName.get(name) as OpenCollection | undefined)
     const closedFor = async (): Promise<void> => {
@@ -78,6 +79,3 @@ export class OpenCollections {
     return names.map((name) => this.#byName.get(name)).find((open) => open instanceof Promise)
   }
 }
-
-/** For errors that another waiter handles. */
-function ignore(): void {}

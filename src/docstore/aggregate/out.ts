@@ -24,7 +24,8 @@ async function insertAll(run: AggregationRun, { writer }: OpenCollection): Promi
   let inFlight = Promise.resolve()
   for (let slice = await run.next(); slice !== undefined; slice = await run.next()) {
     const { errors, done } = await writer.insert(slice, true)
-    done.catch(ignore)
+    // Its error is handled where it is awaited, with the next slice.
+    done.catch(() => {})
     await inFlight
     inFlight = done
     if (errors[0] !== undefined) return errors[0].error
@@ -32,6 +33,3 @@ async function insertAll(run: AggregationRun, { writer }: OpenCollection): Promi
   await inFlight
   return undefined
 }
-
-/** The error is handled where the promise is awaited, with the next slice. */
-function ignore(): void {}

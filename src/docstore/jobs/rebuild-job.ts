@@ -96,7 +96,7 @@ export class RebuildJob {
 
   /** Without results and errors, which would stay as long as the collection is open. */
   #follow(running: Promise<unknown>): void {
-    this.#running = Promise.allSettled([this.#running, running]).then(ignore)
+    this.#running = Promise.allSettled([this.#running, running]).then(() => {})
   }
 }
 
@@ -134,5 +134,3 @@ async function rebuild(
   }
   return { documents, milliseconds: performance.now() - started }
 }
-
-function ignore(): void {}

@@ -104,9 +104,9 @@ function* confirmByRange(
     for (;;) {
       const entries = yield* wait(ahead)
       if (entries.length === 0) return
-      // Lets the store fetch the next run while this one is parsed.
+      // Lets the store fetch the next run while this one is parsed. If nobody awaits it, the reader has seen its error.
       ahead = reader.next()
-      ahead.catch(ignore)
+      ahead.catch(() => {})
       for (let e = 0; e < entries.length; e++) {
         const [key, record] = entries[e]!
         const ordinal = reader.ordinalOf(key)
@@ -121,6 +121,3 @@ function* confirmByRange(
     execution.view.closeReader(reader)
   }
 }
-
-/** For a read that is no longer awaited: the reader has seen, or will see, its error. */
-function ignore(): void {}

@@ -144,7 +144,7 @@ export class ReadView {
   closeReader(reader: Reader): void {
     this.#readers?.delete(reader)
     // Errors go to whoever waits for the reader; closing only frees memory.
-    reader.close().catch(ignore)
+    reader.close().catch(() => {})
   }
 
   /** @throws PetalError DatabaseNotOpen if the database was closed during the read */
@@ -161,5 +161,3 @@ export class ReadView {
     this.#onClose(this)
   }
 }
-
-function ignore(): void {}

@@ -32,7 +32,7 @@ export class SharedSnapshot {
   release(): void {
     if (--this.#users > 0) return
     // Closing only frees memory; a store that was closed meanwhile has closed its snapshots itself.
-    this.#snapshot.close().catch(ignore)
+    this.#snapshot.close().catch(() => {})
   }
 }
 
@@ -70,5 +70,3 @@ export class Snapshots {
     this.#pinned = undefined
   }
 }
-
-function ignore(): void {}

@@ -149,7 +149,7 @@ export class Session implements Whole {
         this.assertRunning()
       }
     })
-    this.#calls = result.catch(ignore)
+    this.#calls = result.catch(() => {})
     return result
   }
 
@@ -192,5 +192,3 @@ function expired(maxTimeMS: number): PetalError {
 function over(): PetalError {
   return new PetalError('NoSuchTransaction', 'The transaction has ended')
 }
-
-function ignore(): void {}

@@ -211,7 +211,7 @@ export async function bulkWrite(
       if (timeSlice.isOver()) await timeSlice.renew()
       const done = runAt(index)
       // Errors are looked at when all have ended; until then, avoid an unhandled rejection.
-      done.catch(ignore)
+      done.catch(() => {})
       running.push(done)
     }
     const results = await Promise.allSettled(running)
@@ -335,5 +335,3 @@ function updateOf(operation: UpdateOperation, common: Common): UpdateRequest {
   const compile: Compile = () => compileSpec(spec, filter, options)
   return updateRequest(isOne ? 'updateOne' : 'updateMany', isOne ? 1 : 0, filter, compile, options)
 }
-
-function ignore(): void {}

@@ -223,7 +223,8 @@ export class Committer {
     if (commit.removed.length > 0 || this.#store.ids !== undefined) this.#snapshots.pin()
     this.#declared.commitStarted(commit.entries)
     commit.done = this.#write(commit, state, loads)
-    this.#inFlight = commit.done.catch(ignore)
+    // The caller that started the commit gets its error from `done`.
+    this.#inFlight = commit.done.catch(() => {})
   }
 
   /** Reserves the next `count` ordinals for documents that load() may store. */
@@ -354,6 +355,3 @@ function changesOf({ changes, added, placed = added, removed }: Commit): readonl
   const length = Math.max(removed.length, placed.length)
   return Array.from({ length }, (_, i) => ({ kind: changes, before: removed[i], after: placed[i] }))
 }
-
-/** The caller that started the commit gets its error from `done`. */
-function ignore(): void {}

@@ -243,7 +243,7 @@ export class InsertManyRun {
       done.catch((cause: unknown) => this.#failed(cause))
       await this.#inFlight.catch(async (error: unknown) => {
         // Report the failure only once nothing of it is being written any more.
-        await done.catch(ignore)
+        await done.catch(() => {})
         throw error
       })
       this.#inFlight = done
@@ -274,5 +274,3 @@ export class InsertManyRun {
     this.#failure ??= { cause }
   }
 }
-
-function ignore(): void {}

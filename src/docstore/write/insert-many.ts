@@ -50,7 +50,7 @@ export async function insertMany(
     } catch (error) {
       // The source failed, was aborted, or yielded something that is not a document: what came before is still
       // inserted. The first error wins.
-      if (!inserts.hasFailed) await inserts.finish().catch(ignore)
+      if (!inserts.hasFailed) await inserts.finish().catch(() => {})
       if (!(error instanceof AbortedError)) throw error
       throw new AbortedError(error.cause, { insertedCount: inserts.insertedCount })
     }
@@ -99,5 +99,3 @@ export function isIterable(source: unknown): source is Iterable<Document> {
 function isAsyncIterable(source: unknown): source is AsyncIterable<Document> {
   return typeof source === 'object' && source !== null && Symbol.asyncIterator in source
 }
-
-function ignore(): void {}

@@ -19,8 +19,11 @@ export class WriteQueue {
     const result = this.#last.then(task).finally(() => {
       this.#length--
     })
-    // Not its result, which an idle collection would keep: ids, for example.
-    this.#last = result.then(ignore, ignore)
+    // The task's caller gets its error. Not its result, which an idle collection would keep: ids, for example.
+    this.#last = result.then(
+      () => {},
+      () => {}
+    )
     return result
   }
 
@@ -29,6 +32,3 @@ export class WriteQueue {
     await this.#last
   }
 }
-
-/** The error goes to the task's caller. */
-function ignore(): void {}

@@ -239,7 +239,7 @@ export class Writer {
 
   /** If this fails, maintenance is still due, and the next write gets the error. */
   #maintainLater(): Promise<void> {
-    return this.#queue.run(() => this.#maintainExclusive()).catch(ignore)
+    return this.#queue.run(() => this.#maintainExclusive()).catch(() => {})
   }
 
   async #insert(
@@ -307,7 +307,7 @@ export class Writer {
       this.#ids.release(pending)
       throw error
     }
-    const done = Promise.all(commits).then(ignore)
+    const done = Promise.all(commits).then(() => {})
     const forget = (): void => {
       this.#ids.release(pending)
     }
@@ -337,5 +337,3 @@ export class Writer {
     return undefined
   }
 }
-
-function ignore(): void {}

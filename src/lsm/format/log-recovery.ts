@@ -105,7 +105,7 @@ export class LogRecovery {
         return
       }
       if (first !== due) throw corruption(`batch begins with sequence ${first}, expected ${due}`, place)
-      const next = decodeBatches(payload, 0, payload.length, place, ignore)
+      const next = decodeBatches(payload, 0, payload.length, place, () => {})
       this.#lastSequence = next - 1
       yield { payload, place, lastSequence: this.#lastSequence }
     }
@@ -117,8 +117,6 @@ export class LogRecovery {
     throw corruption(`batches are missing after this position, although ${path} was synced after them`, hole)
   }
 }
-
-function ignore(): void {}
 
 function logsIn(fileSystem: FileSystem, directory: string): number[] {
   return reading(directory, () => fileSystem.list(directory)).flatMap((name) => {

@@ -98,7 +98,8 @@ export class Leftovers {
 
   #inTurn(write: () => Promise<void>): Promise<void> {
     const written = this.#writing.then(write)
-    this.#writing = written.catch(ignore)
+    // Whoever wrote the list gets the error.
+    this.#writing = written.catch(() => {})
     return written
   }
 
@@ -107,6 +108,3 @@ export class Leftovers {
     return { key: indexKey(IndexArea.leftovers), value }
   }
 }
-
-/** Whoever wrote the list gets the error. */
-function ignore(): void {}

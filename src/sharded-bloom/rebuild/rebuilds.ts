@@ -40,7 +40,7 @@ export class Rebuilds {
       this.#nextNumber = Math.max(this.#nextNumber, number + 1)
     }
     for (const number of this.#leftovers.numbers) {
-      if (!used.has(number)) await this.#leftovers.clear(number).catch(ignore)
+      if (!used.has(number)) await this.#leftovers.clear(number).catch(() => {})
     }
   }
 
@@ -137,7 +137,8 @@ export class Rebuilds {
       handle.retire(() => {
         if (!this.#retired.delete(handle)) return
         handle.segment.free()
-        this.#clearing = this.#clearing.then(() => this.#leftovers.clear(handle.storedAt)).catch(ignore)
+        // Records that could not be deleted stay listed as leftovers, and are deleted by the next open.
+        this.#clearing = this.#clearing.then(() => this.#leftovers.clear(handle.storedAt)).catch(() => {})
       })
     }
   }
@@ -155,6 +156,3 @@ function touchedBy(
   if (before !== undefined && before.segment.documents < segmentDocuments / 2) first--
   return handles.slice(first).filter(({ firstOrdinal }) => firstOrdinal < to)
 }
-
-/** Records that could not be deleted are listed as leftovers, and deleted by the next open. */
-function ignore(): void {}
