@@ -24,45 +24,34 @@ export interface Accumulator {
 
 export type AccumulatorClass = new () => Accumulator
 
-class Sum implements Accumulator {
-  readonly #sum = new ExactSum()
+abstract class Summing implements Accumulator {
+  protected readonly sum = new ExactSum()
+
+  abstract result(): unknown
 
   add(value: unknown): boolean {
-    this.#sum.add(value)
+    this.sum.add(value)
     return false
   }
 
-  result(): unknown {
-    return this.#sum.total()
-  }
-
   partial(): SumState {
-    return this.#sum.state()
+    return this.sum.state()
   }
 
   merge(partial: unknown): void {
-    this.#sum.merge(partial as SumState)
+    this.sum.merge(partial as SumState)
   }
 }
 
-class Average implements Accumulator {
-  readonly #sum = new ExactSum()
-
-  add(value: unknown): boolean {
-    this.#sum.add(value)
-    return false
-  }
-
+class Sum extends Summing {
   result(): unknown {
-    return this.#sum.average()
+    return this.sum.total()
   }
+}
 
-  partial(): SumState {
-    return this.#sum.state()
-  }
-
-  merge(partial: unknown): void {
-    this.#sum.merge(partial as SumState)
+class Average extends Summing {
+  result(): unknown {
+    return this.sum.average()
   }
 }
 
