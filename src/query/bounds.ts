@@ -25,7 +25,7 @@ import {
 } from '../model/pairs.ts'
 import { toScalar } from '../model/scalar.ts'
 import { Type, type TypeCode, typeOf } from '../model/types.ts'
-import type { Condition, Filter, Predicate, RangeOperator, Test, TypeTest } from './ast.ts'
+import type { Condition, Filter, Formula, Predicate, RangeOperator, Test, TypeTest } from './ast.ts'
 import {
   type IndexedPath,
   pairsOfValue,
@@ -202,34 +202,32 @@ function nullInElement(): PairExpression {
 
 /** What the document must have if one of its elements on the path passes the test. */
 function elementUpper(test: Test, path: IndexedPath): PairExpression {
-  switch (test.kind) {
-    case 'and':
-      return and(test.children.map((child) => elementUpper(child, path)))
-    case 'or':
-      return or(test.children.map((child) => elementUpper(child, path)))
-    case 'not':
-      return all
-    case 'never':
-      return none
-    case 'leaf':
-      return test.leaf.kind === 'exists' ? all : upperOf(predicateBounds(test.leaf, path, nullElement))
-  }
+  return upperInElement(test, (predicate) =>
+    predicate.kind === 'exists' ? all : upperOf(predicateBounds(predicate, path, nullElement))
+  )
 }
 
 /** What the document must have if one of its elements on the path, as a document, matches the filter. */
 function subdocumentUpper(filter: Filter, path: IndexedPath): PairExpression {
-  switch (filter.kind) {
+  return upperInElement(filter, (condition) => {
+    if (condition.kind !== 'field') return all
+    return upperOf(predicateBounds(condition.predicate, walkPath(path, condition.path.components), nullInElement))
+  })
+}
+
+/** Pairs of all elements are mixed, so that a negated part says nothing. */
+function upperInElement<Leaf>(formula: Formula<Leaf>, upperOfLeaf: (leaf: Leaf) => PairExpression): PairExpression {
+  switch (formula.kind) {
     case 'and':
-      return and(filter.children.map((child) => subdocumentUpper(child, path)))
+      return and(formula.children.map((child) => upperInElement(child, upperOfLeaf)))
     case 'or':
-      return or(filter.children.map((child) => subdocumentUpper(child, path)))
+      return or(formula.children.map((child) => upperInElement(child, upperOfLeaf)))
     case 'not':
       return all
     case 'never':
       return none
     case 'leaf':
-      if (filter.leaf.kind !== 'field') return all
-      return upperOf(predicateBounds(filter.leaf.predicate, walkPath(path, filter.leaf.path.components), nullInElement))
+      return upperOfLeaf(formula.leaf)
   }
 }
 
