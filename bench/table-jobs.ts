@@ -102,7 +102,7 @@ try {
         'flush MB/s': Math.round((8 * raw * 1.048576) / (flushTime / 1000)),
         'flush µs per entry': ((flushTime * 1000) / (8 * entries)).toFixed(2),
         'merge MB/s': Math.round((12 * raw * 1.048576) / (merged.milliseconds / 1000)),
-        'merge µs per entry': ((merged.milliseconds * 1000) / merged.entriesIn).toFixed(2),
+        'merge µs per entry': ((merged.milliseconds * 1000) / (12 * entries)).toFixed(2),
         tables: merged.tables.length,
         'bytes per raw byte': (merged.writtenBytes / (12 * raw * mib)).toFixed(2)
       })

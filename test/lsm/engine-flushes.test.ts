@@ -71,7 +71,7 @@ class Harness {
       succeed: (number) => {
         this.fileSystem.open(`/db/${tableName(number)}`, 'create').close()
         const tables = [{ number, entries: 1, tombstones: 0 } as TableMeta]
-        resolve({ tables, readBytes: 0, writtenBytes: 0, entriesIn: 0, entriesOut: 0, milliseconds: 1 })
+        resolve({ tables, readBytes: 0, writtenBytes: 0, milliseconds: 1 })
       },
       fail: reject
     }

@@ -27,7 +27,6 @@ export class JobMerge {
   #lastLength = -1
   /** Whether no version of the current key has been kept yet. */
   #isFirstKept = true
-  #entriesIn = 0
 
   constructor(job: TableJob, cursor: Cursor, outputs: TableOutputs) {
     this.#cursor = cursor
@@ -35,10 +34,6 @@ export class JobMerge {
     this.#rules = new DropRules(job.snapshots, job.deeper)
     this.#boundaries = new OutputBoundaries(job, outputs)
     cursor.seekToFirst()
-  }
-
-  get entriesIn(): number {
-    return this.#entriesIn
   }
 
   /** Does some 100 µs of work; false when there is none left. */
@@ -60,7 +55,6 @@ export class JobMerge {
         this.#isFirstKept = false
       }
       bytes += keyEnd - keyStart + valueEnd - valueStart
-      this.#entriesIn++
       cursor.next()
     }
     return cursor.isValid

@@ -77,8 +77,6 @@ export interface TableJobResult {
   readonly tables: readonly TableMeta[]
   readonly readBytes: number
   readonly writtenBytes: number
-  readonly entriesIn: number
-  readonly entriesOut: number
   readonly milliseconds: number
 }
 

@@ -51,8 +51,6 @@ export async function runTableJob(
       tables,
       readBytes: bytesToRead(job),
       writtenBytes: tables.reduce((bytes, table) => bytes + table.bytes, 0),
-      entriesIn: merge.entriesIn,
-      entriesOut: tables.reduce((entries, table) => entries + table.entries, 0),
       milliseconds: performance.now() - started
     }
   } catch (error) {

@@ -40,7 +40,6 @@ export interface KernelFunctions {
   readonly nextShared: Exported
   readonly lastKey: Exported
   readonly lastLength: Exported
-  readonly entriesIn: Exported
 
   outputBytes(): number
   /** Number of complete blocks in the output. */

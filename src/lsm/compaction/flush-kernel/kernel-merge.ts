@@ -22,8 +22,7 @@ export class KernelMerge {
   readonly #boundaries: OutputBoundaries
   #table: KernelTable | undefined
   #hasLastKey = false
-  /** The kernel's count at the time it was released. */
-  #entriesIn: number | undefined
+  #isClosed = false
 
   private constructor(job: TableJob, kernel: FlushKernel, outputs: TableOutputs) {
     this.#job = job
@@ -49,10 +48,6 @@ export class KernelMerge {
     return new KernelMerge(job, kernel, outputs)
   }
 
-  get entriesIn(): number {
-    return this.#entriesIn ?? this.#kernel.functions.entriesIn.value
-  }
-
   /** Does some 500 µs of work; false when there is none left. @throws LEVEL_IO_ERROR */
   runSlice(): boolean {
     switch (this.#kernel.functions.build(builtAtOnce)) {
@@ -71,8 +66,8 @@ export class KernelMerge {
 
   /** Releases the kernel. REQUIRES: no table is open, or it will not be finished. May be called twice. */
   close(): void {
-    if (this.#entriesIn !== undefined) return
-    this.#entriesIn = this.entriesIn
+    if (this.#isClosed) return
+    this.#isClosed = true
     this.#kernel.release()
   }
 

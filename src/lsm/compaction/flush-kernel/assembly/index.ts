@@ -66,7 +66,6 @@ export let nextKey: usize = 0
 export let nextLength: u32 = 0
 export let nextShared: u32 = 0
 
-export let entriesIn: u32 = 0
 /** Properties of the current table. */
 export let entries: u32 = 0
 export let tombstones: u32 = 0
@@ -85,7 +84,6 @@ export function begin(at: usize, count: u32): void {
   hasBorderKey = false
   snapshotsAt = at
   snapshots = count
-  entriesIn = 0
 }
 
 /** The host's answer about the next key. @param hasKey whether there is a key after which the host wants to be asked */
@@ -128,7 +126,6 @@ export function build(work: u32): u32 {
       isCrossed = false
     } else if (era == lastEra) {
       // Hidden: any reader that could see this version sees a newer one.
-      entriesIn++
       current = nextOf(current)
       continue
     }
@@ -138,7 +135,6 @@ export function build(work: u32): u32 {
     addEntry(at, shared)
     count(at, key, length)
     done += ENTRY_WORK + length + valueLengthOf(at)
-    entriesIn++
     current = nextOf(current)
     if (outputBytes() >= OUTPUT_BYTES && isBetweenBlocks()) return OUTPUT_FULL
   }
