@@ -5,7 +5,7 @@
  */
 import type { Block } from '../format/block.ts'
 import type { BlockTest, Cursor } from '../format/cursor.ts'
-import { compareRanges, EntryKind } from '../format/entry.ts'
+import { compareKeys, EntryKind } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 
 const nothing = new Uint8Array(0)
@@ -87,7 +87,7 @@ export class LevelCursor implements Cursor {
     const reaching = this.#firstReaching(target)
     // If the first table that reaches the target begins at or after it, the entry is the last of the previous table.
     const table = this.#tables[reaching]
-    const isWithin = table !== undefined && compareWhole(table.smallest, target) < 0
+    const isWithin = table !== undefined && compareKeys(table.smallest, target) < 0
     if (isWithin) this.#open(reaching)?.seekBefore(target)
     else this.#open(reaching - 1)?.seekToLast()
     this.#skipBackwards()
@@ -123,7 +123,7 @@ export class LevelCursor implements Cursor {
     let high = this.#tables.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareWhole(this.#tables[middle]!.largest, target) < 0) low = middle + 1
+      if (compareKeys(this.#tables[middle]!.largest, target) < 0) low = middle + 1
       else high = middle
     }
     return low
@@ -147,8 +147,4 @@ export class LevelCursor implements Cursor {
   #skipBackwards(): void {
     while (this.#table !== undefined && !this.#table.isValid) this.#open(this.#index - 1)?.seekToLast()
   }
-}
-
-function compareWhole(a: Uint8Array, b: Uint8Array): number {
-  return compareRanges(a, 0, a.length, b, 0, b.length)
 }

@@ -32,7 +32,6 @@ const HASH_FACTOR: u64 = 227718039650203
 
 export const INPUT: usize = 0x10000
 export const OUTPUT: usize = 0x60000
-export const MAX_CHUNK: u32 = 0x40000
 
 const MIN_MATCH: u32 = 4
 /** The format requires the last match to begin at least this far from the end, and the last 5 bytes to be literals. */
