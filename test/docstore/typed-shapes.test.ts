@@ -98,6 +98,49 @@ test('get() takes _ids of the declared type: the digits of an ObjectId find noth
   assert.is((await unnamed.get(1))?.name, 'Ann')
 })
 
+/** Type-checked only. */
+function refused(_: (named: Collection<{ _id: string; name: string }>, events: Collection<Event>) => void): void {}
+
+interface Event {
+  _id: string
+  /** As a method of texts is called. */
+  at: Date
+  length: number
+}
+
+test('operators take paths where the type has no field for them', async () => {
+  await using db = await open<{ _id: string; name: string }>('requests', { store: 'memory' })
+  await db.insertOne({ _id: 'a', name: 'Ann' })
+  await db.updateOne({}, { $inc: { 'counts.seen': 1 }, $push: { 'lists.tags': 'x' } })
+  assert.equal(await db.get('a'), { _id: 'a', name: 'Ann', counts: { seen: 1 }, lists: { tags: ['x'] } })
+})
+
+refused((named) => {
+  // @ts-expect-error: no field is a number
+  named.updateOne({}, { $inc: { name: 1 } })
+  // @ts-expect-error: nor is there another
+  named.updateOne({}, { $mul: { age: 2 } })
+  // @ts-expect-error: no field is an array
+  named.updateOne({}, { $push: { name: 'x' } })
+  // @ts-expect-error: nor a set
+  named.updateOne({}, { $addToSet: { name: 'x' } })
+  // @ts-expect-error: with elements
+  named.updateOne({}, { $pull: { name: 'x' } })
+  // @ts-expect-error: no field is a date
+  named.updateOne({}, { $currentDate: { name: true } })
+  // @ts-expect-error: operators take paths
+  named.updateOne({}, { $inc: 5 })
+})
+
+refused((named, events) => {
+  // @ts-expect-error: an _id is no filter
+  named.findOne('a')
+  // @ts-expect-error: whatever fields are called
+  events.findOne('a')
+  // @ts-expect-error: nor inside
+  events.deleteMany({ $or: ['a'] })
+})
+
 interface Query {
   name?: string
   age?: { $gt: number }

@@ -36,8 +36,13 @@ export type IdArgument<T extends object> = IfKnown<T, Operand<IdOf<T>>, unknown>
 /** Not an ObjectId, which is easily passed for a filter of one. */
 type AnyConditions = AnyPaths & { _bsontype?: never }
 
+/** Not a text, which is easily passed for a filter of its `_id`, and has methods with the names of fields, such as `at`. */
+interface NoText {
+  [Symbol.iterator]?: never
+}
+
 /** Top-level operators of a filter. */
-interface FilterOperators<T extends object> {
+interface FilterOperators<T extends object> extends NoText {
   $and?: readonly FilterArgument<T>[]
   $or?: readonly FilterArgument<T>[]
   $nor?: readonly FilterArgument<T>[]

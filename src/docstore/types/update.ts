@@ -53,9 +53,10 @@ interface UpdateOperators<T extends object> {
 type OpenUpdateOperators = { [Operator in keyof UpdateOperators<Document>]: AnyPaths }
 
 /**
- * Fields with dotted paths, or a variable of an interface type, which cannot be assigned to a type with any dotted paths.
+ * Fields with dotted paths, or a variable of an interface type, which cannot be assigned to a type with any dotted paths. Where
+ * no field can be changed, only paths: a type without fields takes everything.
  */
-type Paths<Fields> = Fields | (Fields & DottedPaths)
+type Paths<Fields> = keyof Fields extends never ? DottedPaths : Fields | (Fields & DottedPaths)
 
 type FieldValues<T> = Values<T, keyof T> & UnlessEmpty<{ [Field in UnsharedField<T>]?: ValueOf<T, Field> }>
 
