@@ -124,16 +124,14 @@ export abstract class ReadableCollection<out T extends object = Document> extend
    * @example
    * await db.distinct('lang', { 'user.verified': true }) // ['de', 'en', 'es']
    */
-  distinct<Field extends FieldOf<WithId<T>>>(
-    path: Field,
-    filter?: FilterArgument<T>,
-    options?: ReadOptions
-  ): Promise<DistinctValue<T, Field>[]>
-  distinct(path: string, filter?: FilterArgument<T>, options?: ReadOptions): Promise<unknown[]>
-  distinct(path: string, filter: FilterArgument<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
-    return answered(() => {
+  distinct<Path extends FieldOf<WithId<T>> | (string & {})>(
+    path: Path,
+    filter: FilterArgument<T> = {},
+    options: ReadOptions = {}
+  ): Promise<DistinctValue<T, Path>[]> {
+    return answered(async () => {
       assertOptions('distinct', options, knownReadOptions)
-      return findDistinct(this.#readable, path, filter, options)
+      return (await findDistinct(this.#readable, path, filter, options)) as DistinctValue<T, Path>[]
     })
   }
 

@@ -232,13 +232,48 @@ test('results have the type of the _id, and distinct values that of the field', 
   const tags: string[] = await db.distinct('tags')
   const found: number[] = await db.distinct('_id', { age: 40 })
   const times: Date[] = await db.distinct('at')
-  const cities: unknown[] = await db.distinct('home.city')
-  assert.equal([names, tags, found, times, cities], [['Ann'], ['a', 'b'], [1, 2, 3, 4], [new Date(0)], ['Rome']])
+  assert.equal([names, tags, found, times], [['Ann'], ['a', 'b'], [1, 2, 3, 4], [new Date(0)]])
   const untyped = db.collection('untyped')
   const { insertedId: any }: { insertedId: unknown } = await untyped.insertOne({ a: 5 })
   assert.instance(any, ObjectId)
   const values: unknown[] = await untyped.distinct('a')
   assert.equal(values, [5])
+})
+
+test('distinct values below fields have their type where it is declared', async () => {
+  await using db = await open<User>('requests', { store: 'memory' })
+  await db.insertOne({ ...user, friend: { ...user, _id: 2, friend: { ...user, orders: [{ sku: 'y', count: 1 }] } } })
+  const cities: string[] = await db.distinct('home.city')
+  const zips: number[] = await db.distinct('home.zip')
+  const skus: string[] = await db.distinct('orders.sku')
+  const times: Date[] = await db.distinct('friend.orders.at')
+  const deep: string[] = await db.distinct('friend.friend.orders.sku')
+  const tags: string[] = await db.distinct('friend.tags')
+  assert.equal([cities, zips, skus, times, deep, tags], [['Rome'], [], ['x'], [], ['y'], ['a', 'b']])
+  const path: string = 'home.city'
+  const some: unknown[] = await db.distinct(path)
+  assert.equal(some, cities)
+  const shapes = db.collection<{ of: { kind: 'circle'; radius: number } | { kind: 'line' } | null }>('shapes')
+  await shapes.insertMany([{ of: { kind: 'circle', radius: 1 } }, { of: { kind: 'line' } }, { of: null }])
+  const kinds: ('circle' | 'line')[] = await shapes.distinct('of.kind')
+  const radii: number[] = await shapes.distinct('of.radius')
+  assert.equal([kinds, radii], [['circle', 'line'], [1]])
+})
+
+refused(async (users) => {
+  // @ts-expect-error: texts
+  const cities: number[] = await users.distinct('home.city')
+  // @ts-expect-error: not known
+  const streets: string[] = await users.distinct('home.street')
+  // @ts-expect-error: a position, or a field of elements
+  const first: string[] = await users.distinct('orders.0.sku')
+  // @ts-expect-error: not a method of arrays
+  const at: (() => unknown)[] = await users.distinct('orders.at')
+  // @ts-expect-error: not known
+  const below: string[] = await users.distinct('extra.a')
+  // @ts-expect-error: methods are no fields
+  const lengths: number[] = await users.distinct('name.length')
+  return [cities, streets, first, at, below, lengths]
 })
 
 test('in a transaction documents, ids and results have the same types', async () => {

@@ -1,5 +1,5 @@
 /** Types of documents as they are given and returned. */
-import type { ValueOf } from './fields.ts'
+import type { ValueAt } from './fields.ts'
 
 /** The type of the `_id`s of stored documents: unknown, if the document type declares none. */
 export type IdOf<T extends object> = T extends { _id?: infer Id } ? Exclude<Id, undefined> : unknown
@@ -13,7 +13,12 @@ export type WithoutId<T extends object> = T extends unknown ? Omit<T, '_id'> : n
 /** A document as passed by the caller: it may have an `_id` even if its type declares none. */
 export type MayHaveId<T extends object> = T | (T & { _id?: unknown })
 
-/** What distinct() finds at a field: the elements of arrays separately. */
-export type DistinctValue<T extends object, Field extends string> = ElementOrValue<ValueOf<WithId<T>, Field>>
+/**
+ * What distinct() finds at a path: the elements of arrays separately. Unknown where the type says nothing about it. (The compiler
+ * compares collections of different types by their methods for the path `any`, of which nothing needs to be known.)
+ */
+export type DistinctValue<T extends object, Path extends string> = string extends Path
+  ? unknown
+  : ElementOrValue<ValueAt<WithId<T>, Path>>
 
 type ElementOrValue<V> = V extends readonly (infer Element)[] ? Element : V

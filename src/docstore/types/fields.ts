@@ -33,6 +33,21 @@ export type ValueOf<T, Field extends PropertyKey> = T extends unknown
     : never
   : never
 
+/** What a dotted path leads to, through the elements of arrays; unknown where the type does not say. */
+export type ValueAt<V, Path extends string> = unknown extends V
+  ? unknown
+  : Path extends `${infer Field}.${infer Below}`
+    ? ValueAt<UnlessNever<ValueOf<Documents<V>, Field>>, Below>
+    : UnlessNever<ValueOf<Documents<V>, Path>>
+
+type UnlessNever<V> = [V] extends [never] ? unknown : V
+
+/** The documents among values, and among the elements of arrays. */
+type Documents<V> = Exclude<Extract<V extends readonly (infer Element)[] ? Element : V, object>, Leaf>
+
+/** Objects that are no documents. */
+export type Leaf = Date | RegExp | Uint8Array | readonly unknown[] | { readonly _bsontype: string }
+
 /** The fields that some members of a union lack. */
 export type UnsharedField<T> = Exclude<FieldOf<T>, keyof T>
 

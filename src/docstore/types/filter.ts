@@ -8,6 +8,7 @@ import type {
   DottedPaths,
   ElementOf,
   IfKnown,
+  Leaf,
   UndeclaredId,
   UnlessEmpty,
   UnsharedField,
@@ -154,9 +155,6 @@ export type ElementFilter<Element> = unknown extends Element
   : Operators<Element> | (Element extends Leaf ? never : Element extends object ? FilterArgument<Element> : never)
 
 type Bytes = Uint8Array | { readonly _bsontype: 'Binary' }
-
-/** Objects that are no documents. */
-type Leaf = Date | RegExp | Uint8Array | readonly unknown[] | { readonly _bsontype: string }
 
 type BitMask = number | bigint | Bytes | readonly number[]
 
