@@ -9,7 +9,7 @@ import { PetalError } from '../model/errors.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { CloseSignal } from './close-signal.ts'
 import { CollectionOpener, checkOptions } from './collection-opener.ts'
-import { commitFailed, fromStore, notOpen } from './errors.ts'
+import { commitFailed, fromStore, notOpen, openedReadOnly } from './errors.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
 import { Leftovers } from './leftovers.ts'
 import { OpenCollection } from './open-collection.ts'
@@ -31,6 +31,8 @@ export class Collections {
   /** Tasks that take several collections, which might otherwise wait for each other. */
   readonly transactions = new WriteQueue()
   readonly isReadOnly: boolean
+  /** The path of the database, for errors; undefined if the caller opened the store. */
+  readonly #location: string | undefined
   readonly #opened: OpenedStore
   readonly #catalog: Catalog
   readonly #opener: CollectionOpener
@@ -46,7 +48,8 @@ export class Collections {
     catalog: Catalog,
     opener: CollectionOpener,
     feeds: ChangeFeeds,
-    isReadOnly: boolean
+    isReadOnly: boolean,
+    place: string | Store
   ) {
     this.#opened = opened
     this.#catalog = catalog
@@ -58,6 +61,7 @@ export class Collections {
     })
     this.#leftovers = new Leftovers(opened.store, catalog, (number) => opener.store(number))
     this.isReadOnly = isReadOnly
+    this.#location = typeof place === 'string' ? place : undefined
   }
 
   static async open(location: string | URL | Store, options: OpenOptions): Promise<Collections> {
@@ -69,7 +73,7 @@ export class Collections {
     try {
       const feeds = new ChangeFeeds()
       const opener = new CollectionOpener(opened, catalog, options, index, feeds)
-      const collections = new Collections(opened, catalog, opener, feeds, options.readOnly === true)
+      const collections = new Collections(opened, catalog, opener, feeds, options.readOnly === true, place)
       if (options.readOnly !== true) await collections.#leftovers.deleteAll()
       return collections
     } catch (error) {
@@ -187,7 +191,7 @@ export class Collections {
   /** @throws PetalError IllegalOperation in a read-only database */
   assertWritable(): void {
     this.#assertOpen()
-    if (this.isReadOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
+    if (this.isReadOnly) throw openedReadOnly(this.#location)
   }
 
   /** Waits for writes, then closes everything. */

@@ -87,6 +87,13 @@ export function notOpen(cause?: unknown): PetalError {
   return new PetalError('DatabaseNotOpen', 'The database is closed', cause === undefined ? {} : { cause })
 }
 
+/** @param location path of the database, if it has one */
+export function openedReadOnly(location?: string): PetalError {
+  const what = location === undefined ? 'The database' : `The database at ${location}`
+  const details = location === undefined ? {} : { location }
+  return new PetalError('IllegalOperation', `${what} was opened read-only`, { details })
+}
+
 /** For those who had begun to use a collection. */
 export function collectionGone(): PetalError {
   const problem = 'The database was closed, or the collection was dropped, renamed or replaced'

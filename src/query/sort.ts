@@ -113,7 +113,19 @@ function entriesOf(spec: unknown): Iterable<readonly [unknown, unknown]> {
 
 function arrayEntries(spec: readonly unknown[]): readonly (readonly [unknown, unknown])[] {
   if (spec.length === 2 && typeof spec[0] === 'string' && isDirection(spec[1])) return [[spec[0], spec[1]]]
-  return spec.map((entry) => (Array.isArray(entry) ? [entry[0], entry[1]] : [entry, 1]))
+  return spec.map((entry) => (Array.isArray(entry) ? pairOf(entry) : [entry, 1]))
+}
+
+function pairOf(entry: readonly unknown[]): readonly [unknown, unknown] {
+  const [path, direction, ...others] = entry
+  if (others.length === 0) return [path, direction]
+  throw new PetalError(
+    'BadValue',
+    `A sort takes pairs [path, direction], got ${entry.length} elements at '${String(path)}'`,
+    {
+      details: { path }
+    }
+  )
 }
 
 function checkPath(path: unknown): string {

@@ -51,7 +51,7 @@ testMounted('a database on a read-only mount can be read, verified and backed up
     assert.match(backedUp, /^backed up /)
     assert.equal(more, [])
     const [compact = '', imported = ''] = linesOf(stderr).filter((line) => line.startsWith('petaldb'))
-    assert.match(compact, /^petaldb compact: The database was opened read-only \(IllegalOperation\)$/)
+    assert.match(compact, /^petaldb compact: The database at \S*m\/db was opened read-only \(IllegalOperation\)$/)
     assert.match(imported, /^petaldb import: \S*m\/db cannot be written: EROFS \(StoreFailure\)$/)
     assert.equal(readdirSync(path('m/db')), before)
     assert.is((await readAll(path('copy'))).length, 3000)

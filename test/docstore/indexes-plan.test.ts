@@ -190,6 +190,13 @@ test('invalid indexes are refused with a matching error', async () => {
   for (const spec of [{}, { a: 2 }, { 'a..b': 1 }, { $a: 1 }, 5, [], { '__proto__.a': 1 }]) {
     await rejects(db.createIndex(spec as never), 'BadValue')
   }
+  const wrong = [
+    [{ a: 5 }, "The direction of 'a' must be 1 or -1, not 5"],
+    [{ a: true }, "The direction of 'a' must be 1 or -1, not true"],
+    [[['a', 1, 2]], "An index takes pairs [path, direction], got 3 elements at 'a'"]
+  ] as const
+  // @ts-expect-error: these are no specifications
+  for (const [spec, says] of wrong) assert.is((await rejects(db.createIndex(spec), 'BadValue')).message, says)
   await rejects(db.createIndex({ a: 'text' } as never), 'CommandNotSupported')
   await rejects(db.createIndex({ a: 1 }, { hidden: true } as never), 'BadValue')
   await rejects(db.createIndex({ a: 1 }, { name: 'scan' }), 'BadValue')

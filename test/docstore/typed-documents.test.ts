@@ -90,6 +90,7 @@ test('a sort is type-checked: paths with their directions, in every form', async
     new Map([['value', 1 as const]])
   ]
   for (const sort of specs) assert.is((await db.findOne({}, { sort }))?._id, 3)
+  assert.is(await db.createIndex(['value', 'sensor']), 'value_1_sensor_1')
   assert.is((await db.find().sort('value', 'desc').next())?._id, 1)
   const wrong = [
     // @ts-expect-error: no direction
@@ -97,7 +98,9 @@ test('a sort is type-checked: paths with their directions, in every form', async
     // @ts-expect-error: no path
     () => db.findOneAndDelete({}, { sort: 5 }),
     // @ts-expect-error: nor here
-    () => db.find().sort({ value: true }).next()
+    () => db.find().sort({ value: true }).next(),
+    // @ts-expect-error: a pair has two elements
+    () => db.findOne({}, { sort: [['value', 1, 2]] })
   ]
   for (const call of wrong) await rejects(call(), 'BadValue')
 })

@@ -73,6 +73,15 @@ test('invalid directions and paths are refused', () => {
   assert.throws(() => compileSort({ a: { $meta: 'textScore' } }), isError('CommandNotSupported'))
 })
 
+test('a pair has two elements', () => {
+  const spec = [['a', 1, 2]]
+  const says = "A sort takes pairs [path, direction], got 3 elements at 'a'"
+  assert.throws(
+    () => compileSort(spec),
+    (error: Error) => error.message === says
+  )
+})
+
 test('the error of a direction shows the path and what was given', () => {
   const given: readonly (readonly [unknown, string])[] = [
     [{ a: 2 }, '2'],

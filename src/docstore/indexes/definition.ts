@@ -88,12 +88,12 @@ export interface IndexDescription {
   readonly expireAfterSeconds?: number
 }
 
-/** `{ a: 1, 'b.c': -1 }`, a Map, `[['a', 1], ['b.c', -1]]` or `'a'`. */
+/** `{ a: 1, 'b.c': -1 }`, a Map, `[['a', 1], ['b.c', -1]]`, `'a'` or an array of field names. */
 export type IndexSpec =
   | string
   | Readonly<Record<string, 1 | -1>>
   | ReadonlyMap<string, 1 | -1>
-  | readonly (readonly [string, 1 | -1])[]
+  | readonly (string | readonly [string, 1 | -1])[]
 
 const maxFields = 31
 
@@ -199,11 +199,21 @@ function defaultName(fields: readonly IndexField[]): string {
 function entriesOf(spec: unknown): Iterable<readonly [unknown, unknown]> {
   if (typeof spec === 'string') return [[spec, 1]]
   if (spec instanceof Map) return spec
-  if (Array.isArray(spec)) return spec.map((entry) => (Array.isArray(entry) ? [entry[0], entry[1]] : [entry, 1]))
+  if (Array.isArray(spec)) return spec.map((entry) => (Array.isArray(entry) ? pairOf(entry) : [entry, 1]))
   if (typeOf(spec) === Type.object) return Object.entries(spec as Document)
   throw new PetalError(
     'BadValue',
     `An index is specified by an object, a Map, an array or a path, not ${describeType(spec)}`
+  )
+}
+
+function pairOf(entry: readonly unknown[]): readonly [unknown, unknown] {
+  const [path, direction, ...others] = entry
+  if (others.length === 0) return [path, direction]
+  throw new PetalError(
+    'BadValue',
+    `An index takes pairs [path, direction], got ${entry.length} elements at '${String(path)}'`,
+    { details: { path } }
   )
 }
 
@@ -224,7 +234,9 @@ function checkDirection(path: unknown, direction: unknown): 1 | -1 {
       { details: { path } }
     )
   }
-  throw new PetalError('BadValue', `The direction of '${String(path)}' must be 1 or -1`, { details: { path } })
+  throw new PetalError('BadValue', `The direction of '${String(path)}' must be 1 or -1, not ${shown(direction)}`, {
+    details: { path }
+  })
 }
 
 function cannotExpire(problem: string): PetalError {

@@ -6,7 +6,6 @@
 import type { AbstractSnapshot } from 'abstract-level'
 import type { Ingest } from '../../lsm/engine/ingest.ts'
 import type { SharedView } from '../../lsm/engine/share-view.ts'
-import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentSource, IndexStore, IndexView, IndexWrite } from '../../sharded-bloom/document-index.ts'
@@ -14,7 +13,7 @@ import type { StoredRun } from '../../sharded-bloom/stored-source.ts'
 import { DocumentCache } from '../documents/document-cache.ts'
 import type { DocumentCacheBudget } from '../documents/document-cache-budget.ts'
 import { decodeRecord } from '../documents/record.ts'
-import { commitFailed } from '../errors.ts'
+import { commitFailed, openedReadOnly } from '../errors.ts'
 import type { ReversibleIds } from '../ids/reversible-ids.ts'
 import type { Store } from '../options.ts'
 import { type DocumentIterator, type DocumentRange, DocumentReader, runBytes } from '../read/document-reader.ts'
@@ -343,7 +342,7 @@ export class CollectionStore {
   }
 
   #assertWritable(): void {
-    if (this.#readOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
+    if (this.#readOnly) throw openedReadOnly()
   }
 }
 
