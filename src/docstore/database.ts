@@ -1,5 +1,6 @@
 /** A database: its default collection, and access to all others by name. */
 
+import type { Filled } from '../model/filled.ts'
 import { answered } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { IndexStats } from '../sharded-bloom/document-index.ts'
@@ -38,7 +39,7 @@ export interface CollectionStats {
   /** The index over all pairs. */
   readonly index: IndexStats
   /** How the collection maps `_id`s to documents. */
-  readonly ids: 'table' | Required<ReversibleOption>
+  readonly ids: 'table' | Filled<ReversibleOption>
   /** Declared indexes. */
   readonly declared: readonly DeclaredIndexStats[]
   /** Automatic index rebuilds. */

@@ -1,4 +1,5 @@
 /** An open collection: its records, its index, its writer, and the views that read it. */
+import type { Filled } from '../model/filled.ts'
 import { TimeSlice, yieldIfTurnLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
@@ -143,7 +144,7 @@ export class OpenCollection {
   }
 
   /** In the form that collection() accepts. */
-  get ids(): 'table' | Required<ReversibleOption> {
+  get ids(): 'table' | Filled<ReversibleOption> {
     return idsOption(this.store.ids?.header)
   }
 

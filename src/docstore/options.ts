@@ -1,4 +1,4 @@
-/** Options for opening a database and for running operations. */
+/** Options for opening a database and for running operations. An option that is undefined counts as absent. */
 import type { AbstractLevel } from 'abstract-level'
 import type { Document } from '../model/types.ts'
 import type { Collation } from '../query/collation.ts'
@@ -27,38 +27,38 @@ export type IndexKind = 'sharded' | 'embedded' | 'none'
  */
 export interface IndexOptions {
   /** Kind of the index; see above. Default: see OpenOptions. */
-  readonly kind?: IndexKind
+  readonly kind?: IndexKind | undefined
   /**
    * Documents per segment (M), a power of two from 512 to 65,536. Default: the collection's current value, 65,536 for a
    * new one. A different value rebuilds the index when the collection is opened.
    */
-  readonly segmentBits?: number
+  readonly segmentBits?: number | undefined
   /**
    * How pairs too rare for a row of their own are stored: in Bloom filters over the documents (`'bloom'`), or as
    * fingerprints with the documents that have them (`'fingerprint'`), which take less space and are practically exact.
    * Default: the choice of `tune()`, or `'bloom'` if there is none. Applies to segments started from now on, and to all
    * segments after a rebuild.
    */
-  readonly tail?: 'bloom' | 'fingerprint'
+  readonly tail?: 'bloom' | 'fingerprint' | undefined
   /** Rows per segment (P). Default `'auto'`: derived from statistics of the documents. */
-  readonly shards?: number | 'auto'
+  readonly shards?: number | 'auto' | undefined
   /** Rows that a pair sets (R). Default `'auto'`. */
-  readonly rowsPerPair?: number | 'auto'
+  readonly rowsPerPair?: number | 'auto' | undefined
   /** Row bits spent on each (pair, document). Default 24. */
-  readonly bitsPerPosting?: number
+  readonly bitsPerPosting?: number | undefined
   /**
    * Hash function of the index. Default: the collection's current one, `'murmur'` for a new collection. A different one
    * rebuilds the index when the collection is opened. `'farmhash'` is a native module: where it cannot be loaded, the
    * option is rejected, and a collection indexed with it cannot be opened without choosing another hash.
    */
-  readonly hash?: 'murmur' | 'farmhash'
+  readonly hash?: 'murmur' | 'farmhash' | undefined
   /**
    * Which paths get range codes: those with numbers and dates (`'numbers'`), those with strings as well (`'all'`), no
    * paths (`'none'`), or as the documents suggest (`'auto'`, the default).
    */
-  readonly rangeCodes?: 'auto' | 'numbers' | 'all' | 'none'
+  readonly rangeCodes?: 'auto' | 'numbers' | 'all' | 'none' | undefined
   /** Cache size for index rows, in bytes. Default 256 MiB. */
-  readonly cacheBytes?: number
+  readonly cacheBytes?: number | undefined
 }
 
 export const knownIndexOptions = {
@@ -79,9 +79,9 @@ export interface AutoRebuildOptions {
    * Rebuild when this fraction of the indexed documents is dead: above 0, at most 1. Fewer than 1,024 dead documents
    * never trigger a rebuild. Default 0.3.
    */
-  readonly deadShare?: number
+  readonly deadShare?: number | undefined
   /** Rebuild when there are this many times as many false positives as predicted: at least 1. Default 4. */
-  readonly excess?: number
+  readonly excess?: number | undefined
 }
 
 export const knownAutoRebuild = { deadShare: true, excess: true } satisfies Known<AutoRebuildOptions>
@@ -92,17 +92,17 @@ export interface OpenOptions {
    * How new collections map `_id`s to documents; the default collection must have been created with the same setting.
    * Default `'table'`.
    */
-  readonly ids?: IdsOption
+  readonly ids?: IdsOption | undefined
   /**
    * Storage engine of a new database; an existing directory is opened with the engine that created it. Default `'lsm'`.
    */
-  readonly store?: StoreName
+  readonly store?: StoreName | undefined
   /** Tuning of the LSM store; other stores ignore it. */
-  readonly lsm?: LsmTuning
+  readonly lsm?: LsmTuning | undefined
   /** Create the database if its directory does not contain one; other locations have none to find. Default true. */
-  readonly createIfMissing?: boolean
+  readonly createIfMissing?: boolean | undefined
   /** Fail if the directory already contains a database; ignored for other locations. Default false. */
-  readonly errorIfExists?: boolean
+  readonly errorIfExists?: boolean | undefined
   /**
    * Reject every write. The LSM store then changes nothing in the directory and takes no lock: any number of threads and
    * processes can read a database as it was when they opened it, while one goes on writing. A reader reads the logs into
@@ -110,37 +110,37 @@ export interface OpenOptions {
    * closed. LevelDB has no read-only mode: with `store: 'level'` no record changes, but files do, as on every open: it
    * writes its log to a table, starts a new log and a new manifest, and may compact tables. Default false.
    */
-  readonly readOnly?: boolean
+  readonly readOnly?: boolean | undefined
   /** Wait for the disk on every commit, so that acknowledged writes survive power loss. Default false. */
-  readonly sync?: boolean
+  readonly sync?: boolean | undefined
   /** Aborts opening; it does not close a database that is already open. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /**
    * Memory for decoded copies of frequently read documents, shared by all collections: returning a copy costs a quarter
    * of reading and decoding the document. 0 disables the cache; collections with `ids: 'reversible'` never use it.
    * Default 64 MiB.
    */
-  readonly documentCacheBytes?: number
+  readonly documentCacheBytes?: number | undefined
   /**
    * Most worker threads that may help reads in this process that no index helps with; 0 for none. A read is helped only
    * if it would take 200 ms more, and returns few of the documents it reads. Only the LSM store can be read by threads.
    * Default: one less than the number of processors, at most 3, and one per GiB of memory.
    */
-  readonly scanThreads?: number
+  readonly scanThreads?: number | undefined
   /**
    * Index of the collections. A collection with an index of another kind gets the new one built when it is opened.
    * Without a kind, existing collections keep theirs and new ones are `'sharded'`.
    */
-  readonly index?: IndexKind | IndexOptions
+  readonly index?: IndexKind | IndexOptions | undefined
   /**
    * Rebuild an index in the background, alongside reads and writes, when that pays off; false never does. Default true.
    */
-  readonly autoRebuild?: boolean | AutoRebuildOptions
+  readonly autoRebuild?: boolean | AutoRebuildOptions | undefined
   /**
    * Seconds between sweeps for documents that have expired by an index with `expireAfterSeconds`: above 0, at most
    * 2,000,000. Default 60.
    */
-  readonly ttlIntervalSeconds?: number
+  readonly ttlIntervalSeconds?: number | undefined
 }
 
 export const knownOpenOptions = {
@@ -162,11 +162,11 @@ export const knownOpenOptions = {
 /** Options of one collection; where omitted, those of its database apply. */
 export interface CollectionOptions {
   /** How the collection maps `_id`s to documents; fixed when the collection is created. */
-  readonly ids?: IdsOption
+  readonly ids?: IdsOption | undefined
   /** A kind other than the stored one is built when the collection is opened. */
-  readonly index?: IndexKind | IndexOptions
+  readonly index?: IndexKind | IndexOptions | undefined
   /** Rebuild the index in the background when that pays off; see OpenOptions. */
-  readonly autoRebuild?: boolean | AutoRebuildOptions
+  readonly autoRebuild?: boolean | AutoRebuildOptions | undefined
 }
 
 export const knownCollectionOptions = { ids: true, index: true, autoRebuild: true } satisfies Known<CollectionOptions>
@@ -177,27 +177,27 @@ export type NoOptions = Readonly<Record<string, never>>
 /** Options of one read. */
 export interface ReadOptions {
   /** Aborts the operation with an AbortedError, at the next turn of the event loop: not within a document's expressions. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /**
    * Time limit in milliseconds, waiting for other writes included; then the call fails with MaxTimeMSExpired, even within
    * an expression over a long array.
    */
-  readonly maxTimeMS?: number
+  readonly maxTimeMS?: number | undefined
   /**
    * Forces a plan: `'scan'` reads every document; `'index'` uses the index over all pairs even where `_id` or a
    * declared index would be faster; any other string names a declared index, and an object is its key pattern.
    * `{ $natural: 1 }` scans, and `{ $natural: -1 }` scans from the newest document to the oldest.
    */
-  readonly hint?: 'scan' | 'index' | (string & {}) | Readonly<Record<string, 1 | -1>>
+  readonly hint?: 'scan' | 'index' | (string & {}) | Readonly<Record<string, 1 | -1>> | undefined
   /**
    * Language-specific rules for comparing strings in filters, sorts, `distinct` and update operators; without it,
    * strings compare by code point. No index supports a collation: string equality and range conditions read every
    * document with a string on the path. Pipelines with a collation reject stages that group or join, and operators that
    * compare.
    */
-  readonly collation?: Collation
+  readonly collation?: Collation | undefined
   /** Variables that expressions in `$expr` and in update pipelines can refer to as `$$name`. */
-  readonly let?: Readonly<Record<string, unknown>>
+  readonly let?: Readonly<Record<string, unknown>> | undefined
 }
 
 export const knownReadOptions = {
@@ -228,13 +228,13 @@ export interface FindOptions extends ReadOptions {
    * Fields to include or exclude, as in MongoDB: `{ text: 1 }`, `{ text: 0 }`, `{ 'tags.$': 1 }` for the array element
    * that matched the filter, and, alongside included fields, computed ones: `{ words: { $size: '$tags' } }`.
    */
-  readonly projection?: Readonly<Record<string, unknown>>
+  readonly projection?: Readonly<Record<string, unknown>> | undefined
   /** Sort order. Default: `$natural`, the order of last writes. */
-  readonly sort?: SortSpec
+  readonly sort?: SortSpec | undefined
   /** Number of matches to skip, after sorting. Default 0. */
-  readonly skip?: number
+  readonly skip?: number | undefined
   /** Maximum number of documents to return; a negative one counts as positive, as in MongoDB. Default 0: no limit. */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 export const knownFindOptions = {
@@ -248,9 +248,9 @@ export const knownFindOptions = {
 /** Options of countDocuments(). */
 export interface CountOptions extends ReadOptions {
   /** Number of matches to skip. Default 0. */
-  readonly skip?: number
+  readonly skip?: number | undefined
   /** Maximum count. Default 0: no limit. */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 export const knownCountOptions = { ...knownReadOptions, skip: true, limit: true } satisfies Known<CountOptions>
@@ -258,9 +258,9 @@ export const knownCountOptions = { ...knownReadOptions, skip: true, limit: true 
 /** Options of updateMany(), and of every update and replacement. */
 export interface UpdateOptions extends ReadOptions {
   /** Insert a document if none matches. Default false. */
-  readonly upsert?: boolean
+  readonly upsert?: boolean | undefined
   /** Filters for the array elements that `$[name]` in the update refers to. */
-  readonly arrayFilters?: readonly Document[]
+  readonly arrayFilters?: readonly Document[] | undefined
 }
 
 export const knownUpdateOptions = {
@@ -272,7 +272,7 @@ export const knownUpdateOptions = {
 /** Options of updateOne() and replaceOne(). */
 export interface UpdateOneOptions extends UpdateOptions {
   /** Sort order; the first match in this order is changed. */
-  readonly sort?: SortSpec
+  readonly sort?: SortSpec | undefined
 }
 
 export const knownUpdateOneOptions = { ...knownUpdateOptions, sort: true } satisfies Known<UpdateOneOptions>
@@ -280,9 +280,9 @@ export const knownUpdateOneOptions = { ...knownUpdateOptions, sort: true } satis
 /** Options of findOneAndDelete(). */
 export interface FindOneAndDeleteOptions extends ReadOptions {
   /** Sort order; the first match in this order is deleted or changed. */
-  readonly sort?: SortSpec
+  readonly sort?: SortSpec | undefined
   /** Fields of the returned document, as in FindOptions. */
-  readonly projection?: Readonly<Record<string, unknown>>
+  readonly projection?: Readonly<Record<string, unknown>> | undefined
 }
 
 export const knownFindOneAndDelete = {
@@ -294,11 +294,11 @@ export const knownFindOneAndDelete = {
 /** Options of findOneAndUpdate() and findOneAndReplace(). */
 export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
   /** Insert a document if none matches. Default false. */
-  readonly upsert?: boolean
+  readonly upsert?: boolean | undefined
   /** Filters for the array elements that `$[name]` in the update refers to. */
-  readonly arrayFilters?: readonly Document[]
+  readonly arrayFilters?: readonly Document[] | undefined
   /** Which version of the document to return. Default `'before'`. */
-  readonly returnDocument?: 'before' | 'after'
+  readonly returnDocument?: 'before' | 'after' | undefined
 }
 
 export const knownFindOneAndUpdate = {

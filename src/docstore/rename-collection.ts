@@ -10,7 +10,7 @@ import type { CatalogEntry } from './store/catalog-records.ts'
 /** Options of rename() and renameCollection(). */
 export interface RenameOptions {
   /** Whether a collection that has the new name is dropped; by default it makes rename() fail. */
-  readonly dropTarget?: boolean
+  readonly dropTarget?: boolean | undefined
 }
 
 const knownRename = { dropTarget: true } satisfies Known<RenameOptions>

@@ -13,20 +13,20 @@ export interface Collation {
   /** A language, `en`, `sv`, `de_AT`, `de@collation=phonebook`, or `simple`: by code point. */
   readonly locale: string
   /** 1: only letters matter; 2: accents, too; 3, the default: also upper and lower case. */
-  readonly strength?: 1 | 2 | 3
+  readonly strength?: 1 | 2 | 3 | undefined
   /** With `strength: 1`: case matters, accents do not. Default false. */
-  readonly caseLevel?: boolean
+  readonly caseLevel?: boolean | undefined
   /** Which case comes first when only case differs. Default `'off'`: the language's own rule. */
-  readonly caseFirst?: 'upper' | 'lower' | 'off'
+  readonly caseFirst?: 'upper' | 'lower' | 'off' | undefined
   /** Digits compare as numbers: `a9` before `a10`. Default false. */
-  readonly numericOrdering?: boolean
+  readonly numericOrdering?: boolean | undefined
   /** `'shifted'`: spaces and punctuation do not matter. Default `'non-ignorable'`. */
-  readonly alternate?: 'non-ignorable' | 'shifted'
+  readonly alternate?: 'non-ignorable' | 'shifted' | undefined
   /** What `'shifted'` applies to. Default `'punct'`. */
-  readonly maxVariable?: 'punct'
+  readonly maxVariable?: 'punct' | undefined
   /** Canonically equivalent strings are equal, whatever this says. */
-  readonly normalization?: boolean
-  readonly backwards?: false
+  readonly normalization?: boolean | undefined
+  readonly backwards?: false | undefined
 }
 
 const known: Readonly<Record<keyof Collation, readonly unknown[] | 'text'>> = {

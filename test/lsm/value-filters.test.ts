@@ -6,10 +6,11 @@ import { collectSections } from '../../src/lsm/value/collect-sections.ts'
 import { jsonExtractor } from '../../src/lsm/value/json-extractor.ts'
 import { rebuildFilters } from '../../src/lsm/value/rebuild-filters.ts'
 import { TableValues } from '../../src/lsm/value/table-values.ts'
+import type { Filled } from '../../src/model/filled.ts'
 import { hasPair, ValueStore, valuesAt } from './value-store.ts'
 
 /** A store of tables whose values contain the number of the table. */
-async function storeOf(tables: number, options: Partial<ValueOptions> = {}): Promise<ValueStore> {
+async function storeOf(tables: number, options: Partial<Filled<ValueOptions>> = {}): Promise<ValueStore> {
   const store = await ValueStore.create(options)
   for (let table = 0; table < tables; table++) {
     for (let i = 0; i < 20; i++) store.put(`key ${table} ${i}`, { color: `color ${table}`, n: table * 100 + i })
@@ -95,7 +96,7 @@ test('an old view is answered from its own tables', async () => {
 
 test('filters of another extractor, version, options, m or k are ignored until rebuilt, and nothing is missed', async () => {
   const { extractor } = { extractor: jsonExtractor({ fields: ['color', 'tags', 'n'], zones: ['n', 'color'] }) }
-  const changes: readonly Partial<ValueOptions>[] = [
+  const changes: readonly Partial<Filled<ValueOptions>>[] = [
     { extractor: { ...extractor, version: 2 } },
     { extractor: { ...extractor, name: 'another' } },
     { extractor: jsonExtractor({ fields: ['color'], zones: [] }) },

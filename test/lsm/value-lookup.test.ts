@@ -1,11 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ValueOptions } from '../../src/lsm/options.ts'
+import type { Filled } from '../../src/model/filled.ts'
 import { type Random, seededRandom } from '../bloom/random.ts'
 import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { assertSame, hasPair, ValueStore, valuesAt } from './value-store.ts'
 
-const optionSets: Readonly<Record<string, Partial<ValueOptions>>> = {
+const optionSets: Readonly<Record<string, Partial<Filled<ValueOptions>>>> = {
   'sliced index': {},
   'linear index, block filters': { index: 'linear', blockFilterBits: 10 },
   'tree, side files, block filters': { index: 'tree', placement: 'side-file', blockFilterBits: 6 },

@@ -3,6 +3,7 @@
  *
  * Any tables may be merged, which no policy would do: shadowing has to be right wherever a newer version is.
  */
+
 import * as assert from 'uvu/assert'
 import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
 import { compareKeys, EntryKind } from '../../src/lsm/format/entry.ts'
@@ -20,6 +21,7 @@ import type { ValueView } from '../../src/lsm/value/value-view.ts'
 import { Values } from '../../src/lsm/value/values.ts'
 import { TableCache } from '../../src/lsm/version/table-cache.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
+import type { Filled } from '../../src/model/filled.ts'
 import { FilledMemtable } from './memtable-filling.ts'
 import { wholeEntry } from './whole-entry.ts'
 
@@ -30,7 +32,7 @@ export interface TestVersion {
   readonly value: string | undefined
 }
 
-export const testValueOptions: Required<ValueOptions> = {
+export const testValueOptions: Filled<ValueOptions> = {
   extractor: jsonExtractor({ fields: ['color', 'tags', 'n'], zones: ['n', 'color'] }),
   filterBits: 1 << 12,
   filterHashes: 4,
@@ -49,20 +51,20 @@ export class ValueStore {
   readonly fileSystem = new MemoryFileSystem()
   readonly tables: TableCache
   readonly history: TestVersion[] = []
-  options: Required<ValueOptions>
+  options: Filled<ValueOptions>
   values!: Values
   sequence = 0
   #memtables: FilledMemtable[] = [new FilledMemtable()]
   #version: { levels: TableMeta[][] } = { levels: [[], []] }
   #nextNumber = 1
 
-  private constructor(options: Required<ValueOptions>, maxOpenFiles: number) {
+  private constructor(options: Filled<ValueOptions>, maxOpenFiles: number) {
     this.options = options
     this.fileSystem.makeDirectory(directory)
     this.tables = new TableCache(this.fileSystem, directory, new BlockCache(1 << 16), maxOpenFiles)
   }
 
-  static async create(options: Partial<ValueOptions> = {}, maxOpenFiles = 100): Promise<ValueStore> {
+  static async create(options: Partial<Filled<ValueOptions>> = {}, maxOpenFiles = 100): Promise<ValueStore> {
     const store = new ValueStore({ ...testValueOptions, ...options }, maxOpenFiles)
     await store.reopen()
     return store
@@ -73,7 +75,7 @@ export class ValueStore {
   }
 
   /** Starts with value filters that are not loaded, with other options if given. */
-  async reopen(options: Partial<ValueOptions> = {}): Promise<void> {
+  async reopen(options: Partial<Filled<ValueOptions>> = {}): Promise<void> {
     this.options = { ...this.options, ...options }
     this.values = await Values.open(this.options, this.fileSystem, directory)
   }

@@ -19,9 +19,9 @@ export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]
  */
 export interface AggregateOptions extends ReadOptions {
   /** Ignored: blocking stages work in memory, each within 100 MiB. */
-  readonly allowDiskUse?: boolean
+  readonly allowDiskUse?: boolean | undefined
   /** Ignored. */
-  readonly batchSize?: number
+  readonly batchSize?: number | undefined
   /** Ignored. */
   readonly comment?: unknown
 }

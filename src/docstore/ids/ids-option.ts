@@ -2,7 +2,9 @@
  * How a collection maps an `_id` to its document: the caller's option, and what was fixed when the collection was
  * created.
  */
+
 import { PetalError } from '../../model/errors.ts'
+import type { Filled } from '../../model/filled.ts'
 import { shown } from '../../model/invalid-option.ts'
 import type { Known } from '../known-options.ts'
 import { maxDomain, type ReversibleHeader, ReversibleIds } from './reversible-ids.ts'
@@ -17,9 +19,9 @@ export type IdsOption = 'table' | 'reversible' | ReversibleOption
 export interface ReversibleOption {
   readonly codec: 'reversible'
   /** Smallest `_id`. Default 0. */
-  readonly from?: number
+  readonly from?: number | undefined
   /** Exclusive upper bound of the `_id`s. Default and maximum: `from` + 2^32. */
-  readonly to?: number
+  readonly to?: number | undefined
 }
 
 export const knownReversible = { codec: true, from: true, to: true } satisfies Known<ReversibleOption>
@@ -70,7 +72,7 @@ export function assertSameIds(name: string, stored: ReversibleHeader | undefined
 }
 
 /** How `_id`s are kept, in the form that collection() accepts. */
-export function idsOption(header: ReversibleHeader | undefined): 'table' | Required<ReversibleOption> {
+export function idsOption(header: ReversibleHeader | undefined): 'table' | Filled<ReversibleOption> {
   if (header === undefined) return 'table'
   const { codec, from, to } = header
   return { codec, from, to }

@@ -10,9 +10,9 @@ import type { BadLine } from './read-line.ts'
 /** Options of importLines(). */
 export interface ImportOptions extends ThreadsOption {
   /** Abort the import with a BadLine at the first line that cannot be imported. Default false: skip such lines. */
-  readonly strict?: boolean
+  readonly strict?: boolean | undefined
   /** Documents per write batch. Default 1,000. */
-  readonly batch?: number
+  readonly batch?: number | undefined
   /**
    * Size of the source in bytes, if known; determined automatically for an array. Only used to divide the work more
    * evenly among threads.
@@ -22,11 +22,11 @@ export interface ImportOptions extends ThreadsOption {
    * Aborts the import with an AbortedError, whose `details` have the counts of an ImportResult: lines imported by then
    * are kept.
    */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called for every skipped line, in the order of the lines. */
-  readonly onSkipped?: (bad: BadLine) => void
+  readonly onSkipped?: ((bad: BadLine) => void) | undefined
   /** Called after every committed batch. */
-  readonly onProgress?: (progress: ImportResult) => void
+  readonly onProgress?: ((progress: ImportResult) => void) | undefined
 }
 
 const knownImportOptions = {

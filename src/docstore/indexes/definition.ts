@@ -26,26 +26,26 @@ export interface IndexDefinition {
 /** Options of createIndex(). */
 export interface CreateIndexOptions {
   /** Reject documents whose key equals that of another document. Default false. */
-  readonly unique?: boolean
+  readonly unique?: boolean | undefined
   /** Omit documents that have none of the indexed paths. Default false. */
-  readonly sparse?: boolean
+  readonly sparse?: boolean | undefined
   /**
    * Makes a TTL index: documents are deleted this many seconds after the date in its only field (the earliest of
    * several), soon after they expire and by this process. Documents without a date there never expire. From 0 to
    * 2147483647; 0 expires at the date itself. See docs/expiry.md.
    */
-  readonly expireAfterSeconds?: number
+  readonly expireAfterSeconds?: number | undefined
   /** Name of the index. Default: paths and directions joined, as in `a_1_b_-1`. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Without effect: reads and writes always continue during a build. Accepted for code written for MongoDB. */
-  readonly background?: boolean
+  readonly background?: boolean | undefined
   /**
    * Aborts the build with an AbortedError and removes the partial index. If another call is building the index, it only
    * ends the wait for that build.
    */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called after every slice that this call writes. */
-  readonly onProgress?: (progress: IndexBuildProgress) => void
+  readonly onProgress?: ((progress: IndexBuildProgress) => void) | undefined
 }
 
 const knownProperties = { unique: true, sparse: true, expireAfterSeconds: true, name: true, background: true } as const
@@ -64,7 +64,7 @@ export interface IndexToCreate extends Omit<CreateIndexOptions, 'signal' | 'onPr
 /** Options of createIndexes(). */
 export interface CreateIndexesOptions {
   /** As for createIndex(); indexes already built when it fires remain. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export const knownIndexesCreation = { signal: true } satisfies Known<CreateIndexesOptions>

@@ -20,9 +20,9 @@ import { ProgressReporter } from './progress-reporter.ts'
 /** Options of Database.backup(). */
 export interface BackupOptions {
   /** Aborts the backup with an AbortedError and removes what was copied. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called from time to time. */
-  readonly onProgress?: (progress: BackupProgress) => void
+  readonly onProgress?: ((progress: BackupProgress) => void) | undefined
 }
 
 export const knownBackupOptions = { signal: true, onProgress: true } satisfies Known<BackupOptions>

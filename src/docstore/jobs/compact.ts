@@ -15,9 +15,9 @@ import { Area, compareBytes } from '../store/layout.ts'
 /** Options of Database.compact(). */
 export interface CompactOptions {
   /** Aborts with an AbortedError once the current piece is done; pieces compacted by then stay compacted. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called after every piece; `bytes` equals `totalBytes` in the last call. */
-  readonly onProgress?: (progress: CompactProgress) => void
+  readonly onProgress?: ((progress: CompactProgress) => void) | undefined
 }
 
 export const knownCompactOptions = { signal: true, onProgress: true } satisfies Known<CompactOptions>

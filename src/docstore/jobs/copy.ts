@@ -16,11 +16,11 @@ import { ProgressReporter } from './progress-reporter.ts'
 /** Options of copyDatabase(). */
 export interface CopyOptions {
   /** Aborts copying with an AbortedError; a target directory does not appear. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called from time to time. */
-  readonly onProgress?: (progress: CopyProgress) => void
+  readonly onProgress?: ((progress: CopyProgress) => void) | undefined
   /** Storage engine of the new database if the target is a path. Default `lsm`. */
-  readonly store?: Exclude<StoreName, 'memory'>
+  readonly store?: Exclude<StoreName, 'memory'> | undefined
 }
 
 const knownCopyOptions = { signal: true, onProgress: true, store: true } satisfies Known<CopyOptions>

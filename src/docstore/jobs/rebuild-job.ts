@@ -20,11 +20,11 @@ export interface RebuildOptions {
    * share as many threads as an import has by default. Default: as for imports, 0 only on a single processor or with
    * less than a GiB of memory.
    */
-  readonly threads?: number
+  readonly threads?: number | undefined
   /** Called every few milliseconds, and at the end. */
-  readonly onProgress?: (progress: RebuildProgress) => void
+  readonly onProgress?: ((progress: RebuildProgress) => void) | undefined
   /** Aborts the rebuild; the index stays as it was. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export const knownRebuildOptions = { threads: true, signal: true, onProgress: true } satisfies Known<RebuildOptions>

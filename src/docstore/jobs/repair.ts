@@ -32,9 +32,9 @@ import { ProgressReporter } from './progress-reporter.ts'
 /** Options of repairDatabase(). */
 export interface RepairOptions {
   /** Aborts with an AbortedError; the new directory does not appear. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called from time to time. */
-  readonly onProgress?: (progress: RepairProgress) => void
+  readonly onProgress?: ((progress: RepairProgress) => void) | undefined
 }
 
 const knownRepairOptions = { signal: true, onProgress: true } satisfies Known<RepairOptions>

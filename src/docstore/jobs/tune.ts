@@ -15,25 +15,25 @@ import type { Filter } from '../types/filter.ts'
 /** Options of tune(): the goal, a false positive rate or a size budget, and the queries to tune for. */
 export interface TuneOptions {
   /** Number of sampled documents to try candidates on, from 256 to 200,000. Default 20,000. */
-  readonly sample?: number
+  readonly sample?: number | undefined
   /**
    * Acceptable false positives per query and document: with 1e-5, a query over a million documents fetches 10 in vain.
    * Default 2e-5, unless there is a budget.
    */
-  readonly targetFpr?: number
+  readonly targetFpr?: number | undefined
   /** Size that the index may have for the current number of documents. */
-  readonly budgetBytes?: number
+  readonly budgetBytes?: number | undefined
   /**
    * Filters, repeated as often as they are run, or a Map from filters to frequencies. Default: single pairs, present
    * and absent.
    */
-  readonly queries?: Iterable<Filter> | ReadonlyMap<Filter, number>
+  readonly queries?: Iterable<Filter> | ReadonlyMap<Filter, number> | undefined
   /** Only report the choice. Default false: store it for new segments. */
-  readonly dryRun?: boolean
+  readonly dryRun?: boolean | undefined
   /** Aborts tuning with an AbortedError; nothing is stored. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called after each candidate has been built. */
-  readonly onProgress?: (progress: TuneProgress) => void
+  readonly onProgress?: ((progress: TuneProgress) => void) | undefined
 }
 
 export const knownTuneOptions = {

@@ -11,9 +11,9 @@ import { CollectionCheck } from './verify-collection.ts'
 /** Options of Database.verify(). */
 export interface VerifyOptions {
   /** Aborts the check with an AbortedError. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called from time to time. */
-  readonly onProgress?: (progress: VerifyProgress) => void
+  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined
 }
 
 export const knownVerifyOptions = { signal: true, onProgress: true } satisfies Known<VerifyOptions>

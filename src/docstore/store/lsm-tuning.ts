@@ -20,7 +20,7 @@ export interface LsmTuning
    * some 14 µs of the compaction thread per tweet, and pay off where there is no other index. Default: on if a
    * collection has `index: 'embedded'`.
    */
-  readonly values?: boolean | Omit<ValueOptions, 'extractor'>
+  readonly values?: boolean | Omit<ValueOptions, 'extractor'> | undefined
 }
 
 export const knownLsmTuning = {

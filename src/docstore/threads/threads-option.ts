@@ -8,7 +8,7 @@ export interface ThreadsOption {
    * free for other work. Each uses some 150 MB while it works. Default: one less than the number of processors, but
    * from 2 to 4, and none on a single processor; at most one per GiB of memory. On Linux they run at low priority.
    */
-  readonly threads?: number
+  readonly threads?: number | undefined
 }
 
 export const knownThreads = { threads: true } satisfies Known<ThreadsOption>

@@ -15,9 +15,9 @@ export interface TransactionOptions {
    * Milliseconds from the start of the body after which the transaction is rolled back; 0 for no limit. Default 60,000,
    * as in MongoDB.
    */
-  readonly maxTimeMS?: number
+  readonly maxTimeMS?: number | undefined
   /** Rolls back with an AbortedError; has no effect once the body has returned. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 const knownTransactionOptions = { maxTimeMS: true, signal: true } satisfies Known<TransactionOptions>

@@ -12,19 +12,19 @@ export interface ChangeStreamOptions {
    * always exactly as the update left it, never a later version. Inserts and replacements always include it. Default
    * `'default'`.
    */
-  readonly fullDocument?: 'default' | 'updateLookup' | 'whenAvailable' | 'required'
+  readonly fullDocument?: 'default' | 'updateLookup' | 'whenAvailable' | 'required' | undefined
   /**
    * Whether update, replace and delete events include the document before the change: all values but `'off'` do.
    * Default `'off'`.
    */
-  readonly fullDocumentBeforeChange?: 'off' | 'whenAvailable' | 'required'
+  readonly fullDocumentBeforeChange?: 'off' | 'whenAvailable' | 'required' | undefined
   /**
    * Approximate bytes of events buffered for a slow consumer; a single event is buffered whatever its size. Beyond the
    * limit the stream fails with ChangeStreamHistoryLost. Default 16 MiB.
    */
-  readonly maxBufferedBytes?: number
+  readonly maxBufferedBytes?: number | undefined
   /** Closes the stream. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Includes the options for resuming, which are rejected with an error of their own. */

@@ -28,29 +28,29 @@ import {
 interface UpdateModel<T extends object> {
   readonly filter: FilterArgument<T>
   readonly update: UpdateSpec<T>
-  readonly upsert?: boolean
-  readonly arrayFilters?: readonly Document[]
-  readonly collation?: Collation
-  readonly hint?: NonNullable<ReadOptions['hint']>
+  readonly upsert?: boolean | undefined
+  readonly arrayFilters?: readonly Document[] | undefined
+  readonly collation?: Collation | undefined
+  readonly hint?: ReadOptions['hint']
 }
 
 interface UpdateOneModel<T extends object> extends UpdateModel<T> {
-  readonly sort?: SortSpec
+  readonly sort?: SortSpec | undefined
 }
 
 interface ReplaceModel<T extends object> {
   readonly filter: FilterArgument<T>
   readonly replacement: T | WithoutId<T>
-  readonly upsert?: boolean
-  readonly collation?: Collation
-  readonly hint?: NonNullable<ReadOptions['hint']>
-  readonly sort?: SortSpec
+  readonly upsert?: boolean | undefined
+  readonly collation?: Collation | undefined
+  readonly hint?: ReadOptions['hint']
+  readonly sort?: SortSpec | undefined
 }
 
 interface DeleteModel<T extends object> {
   readonly filter: FilterArgument<T>
-  readonly collation?: Collation
-  readonly hint?: NonNullable<ReadOptions['hint']>
+  readonly collation?: Collation | undefined
+  readonly hint?: ReadOptions['hint']
 }
 
 const knownDelete = { filter: true, collation: true, hint: true } satisfies Known<DeleteModel<Document>>
@@ -77,13 +77,13 @@ export type BulkWriteOperation<T extends object = Document> =
 /** Options of bulkWrite(). */
 export interface BulkWriteOptions {
   /** Stop at the first rejected operation. Default true. */
-  readonly ordered?: boolean
+  readonly ordered?: boolean | undefined
   /** Variables that expressions in filters and update pipelines can refer to as `$$name`. */
   readonly let?: ReadOptions['let']
   /** Aborts with an AbortedError; completed operations stay. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Time limit in milliseconds for all operations together; those completed by then stay. */
-  readonly maxTimeMS?: number
+  readonly maxTimeMS?: number | undefined
 }
 
 const knownBulkWrite = { ordered: true, let: true, signal: true, maxTimeMS: true } satisfies Known<BulkWriteOptions>

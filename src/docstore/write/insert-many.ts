@@ -19,11 +19,11 @@ export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
 /** Options of insertMany(). */
 export interface InsertManyOptions extends ThreadsOption {
   /** Stop at the first rejected document. Default true. */
-  readonly ordered?: boolean
+  readonly ordered?: boolean | undefined
   /**
    * Aborts with an AbortedError, whose `details` have the `insertedCount`: documents yielded by then are inserted.
    */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 const knownInsertMany = { ...knownThreads, ordered: true, signal: true } satisfies Known<InsertManyOptions>

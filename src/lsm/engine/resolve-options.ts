@@ -1,4 +1,5 @@
 /** Validates the user's options and fills in defaults. */
+import type { Filled } from '../../model/filled.ts'
 import { manyRunsFactor } from '../compaction/level0-policy.ts'
 import { notSupported } from '../errors.ts'
 import { defaults, type ResolvedOptions, type StoreOptions, type ValueOptions } from '../options.ts'
@@ -62,7 +63,7 @@ function resolveTriggers(given: StoreOptions) {
   }
 }
 
-function resolveValueOptions(given: ValueOptions): Required<ValueOptions> {
+function resolveValueOptions(given: ValueOptions): Filled<ValueOptions> {
   return {
     extractor: given.extractor,
     filterBits: integer('values.filterBits', given.filterBits, valueDefaults.filterBits, 1, maxFilterBits),

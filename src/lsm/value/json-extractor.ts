@@ -13,7 +13,7 @@ export interface JsonFields {
   /** Fields whose values can be looked up. */
   readonly fields: readonly string[]
   /** Fields whose numbers and strings get zone maps. */
-  readonly zones?: readonly string[]
+  readonly zones?: readonly string[] | undefined
 }
 
 export type JsonScalar = string | number | boolean | null

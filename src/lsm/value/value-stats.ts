@@ -1,5 +1,7 @@
 /** Statistics of a store's value filters. */
+
 import type { FilterIndex } from '../../bloom/filter-index/filter-index.ts'
+import type { Filled } from '../../model/filled.ts'
 import type { ValueOptions } from '../options.ts'
 import type { SectionCache } from './section-cache.ts'
 import type { TableSlots } from './table-slots.ts'
@@ -29,7 +31,7 @@ export interface ValueStats {
 const overfullRatio = 0.6
 
 export function summarize(
-  options: Required<ValueOptions>,
+  options: Filled<ValueOptions>,
   index: FilterIndex,
   sections: SectionCache,
   slots: TableSlots,

@@ -10,10 +10,12 @@
  * 2. Filters in memory stay within filterMemory, not counting the tree's inner nodes; filters beyond it are read from
  *    disk when needed.
  */
+
 import { BitSet } from '../../bloom/bit-set.ts'
 import { createFilterIndex, type FilterIndex } from '../../bloom/filter-index/filter-index.ts'
 import { hasAll } from '../../bloom/filter-index/slotted-index.ts'
 import { rowNumbers } from '../../bloom/hash.ts'
+import type { Filled } from '../../model/filled.ts'
 import type { ValueWriteOptions } from '../format/table-options.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import type { Memtable } from '../memtable/memtable.ts'
@@ -44,7 +46,7 @@ export interface CandidateTable {
 
 export class Values {
   readonly extractor: Extractor
-  readonly options: Required<ValueOptions>
+  readonly options: Filled<ValueOptions>
   /** Block filters and block zones. */
   readonly sections: SectionCache
   readonly expected: ValueExpectation
@@ -60,12 +62,7 @@ export class Values {
   /** The view whose tables the tree may read leaves from, during a call. */
   #view: ValueView | undefined
 
-  private constructor(
-    extractor: Extractor,
-    options: Required<ValueOptions>,
-    fileSystem: FileSystem,
-    directory: string
-  ) {
+  private constructor(extractor: Extractor, options: Filled<ValueOptions>, fileSystem: FileSystem, directory: string) {
     this.extractor = extractor
     this.options = options
     const { filterBits, filterHashes, filterMemory, blockFilterBits } = options
@@ -87,7 +84,7 @@ export class Values {
   }
 
   /** @throws LEVEL_NOT_SUPPORTED if there is no such extractor */
-  static async open(options: Required<ValueOptions>, fileSystem: FileSystem, directory: string): Promise<Values> {
+  static async open(options: Filled<ValueOptions>, fileSystem: FileSystem, directory: string): Promise<Values> {
     return new Values(await loadExtractor(options.extractor), options, fileSystem, directory)
   }
 

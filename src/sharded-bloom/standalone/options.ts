@@ -16,9 +16,9 @@ export type IdsOption =
    * The structure keeps the ids. `positions: 'order'`, the default, gives each id the next position, so that up to M
    * ids share none; `'hash'` gives each K positions by its hash.
    */
-  | { readonly codec: 'table'; readonly positions?: 'order' | 'hash' }
+  | { readonly codec: 'table'; readonly positions?: 'order' | 'hash' | undefined }
   /** Ids are integers in [from, to). No ids are kept: positions are computed from ids, and ids from positions. */
-  | { readonly codec: 'reversible'; readonly from?: number; readonly to: number }
+  | { readonly codec: 'reversible'; readonly from?: number | undefined; readonly to: number }
   /** K positions by hash. No ids are kept: the caller of candidates() supplies the ids to choose from. */
   | { readonly codec: 'rehash' }
 
@@ -28,21 +28,21 @@ export interface ShardedBloomOptions {
   /** M: positions, the bits of a filter. 1…2^30 */
   readonly bits: number
   /** R: filters that a pair is put into. 1…32, at most P; default 8. A fingerprint is in one bucket, so 1 there. */
-  readonly rowsPerPair?: number
+  readonly rowsPerPair?: number | undefined
   /** K: bits of an id in each filter. 1…16, at most M; default 1, the only value without hashed positions */
-  readonly bitsPerId?: number
+  readonly bitsPerId?: number | undefined
   /** Keeps counters beside the bits, so that ids can be removed: five times the memory. Default false */
-  readonly counting?: boolean
+  readonly counting?: boolean | undefined
   /** `bloom`: bits; `fingerprint`: for each pair of an id, a fingerprint with the id's position. Default `bloom` */
-  readonly tail?: TailName
+  readonly tail?: TailName | undefined
   /** Bits of a fingerprint, 8…12; together with the bits of a position at most 32. Default 12 */
-  readonly fingerprintBits?: number
+  readonly fingerprintBits?: number | undefined
   /** Default `table` */
-  readonly ids?: IdsOption | 'table' | 'rehash'
+  readonly ids?: IdsOption | 'table' | 'rehash' | undefined
   /** Default `murmur`. `farmhash` has to be loaded first: `await loadHasher('farmhash')` */
-  readonly hash?: HashName
+  readonly hash?: HashName | undefined
   /** Any safe integer: structures with different seeds have different false positives. Default 0 */
-  readonly seed?: number
+  readonly seed?: number | undefined
 }
 
 /** Every option, checked. */

@@ -146,7 +146,9 @@ export class ShardedBloom {
    * @param options.probes number of random pairs to query, default 256; 0 measures nothing
    * @param options.ids all ids that were added: codec `rehash` needs them to measure
    */
-  stats(options: { readonly probes?: number; readonly ids?: Iterable<Id> } = {}): ShardedBloomStats {
+  stats(
+    options: { readonly probes?: number | undefined; readonly ids?: Iterable<Id> | undefined } = {}
+  ): ShardedBloomStats {
     assertOptions('stats', options, ['probes', 'ids'])
     const { probes = 256, ids } = options
     const { rowsPerPair, bitsPerId } = this.parameters
