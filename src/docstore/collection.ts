@@ -37,7 +37,8 @@ import { checkInsertMany, type DocumentSource, type InsertManyOptions, insertMan
 import { remove, update } from './write/mutate.ts'
 
 /**
- * A handle to a collection.
+ * A handle to a collection. Besides what they tell, calls throw DatabaseNotOpen once the database is closed, and those that
+ * write IllegalOperation if it is read-only.
  * @example
  * const tweets = db.collection('tweets')
  * await tweets.insertOne({ lang: 'en', text: 'hello' })

@@ -66,7 +66,12 @@ export abstract class ReadableCollection<out T extends object = Document> extend
     return new FindCursor<WithId<T>>(readable, filter, options)
   }
 
-  /** Returns the first match, or null if there is none. */
+  /**
+   * Returns the first match, or null if there is none.
+   * @throws as find(), at this call
+   * @example
+   * const newest = await db.findOne({ lang: 'en' }, { sort: { at: -1 } })
+   */
   async findOne(filter: FilterArgument<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
     try {
       assertOptions('findOne', options, knownFindOptions)
@@ -87,13 +92,16 @@ export abstract class ReadableCollection<out T extends object = Document> extend
     }
   }
 
-  /** Returns the document with this `_id`, or undefined if there is none. */
+  /** Returns the document with this `_id`, or undefined if there is none. @throws PetalError BadValue for undefined */
   async get(id: IdArgument<T>, options: NoOptions = {}): Promise<WithId<T> | undefined> {
     if (id === undefined) throw await deliver(new PetalError('BadValue', 'get takes an _id, got undefined'))
     return (await this.#documents('get', [id], options))[0]
   }
 
-  /** Returns documents by `_id`, in the order of the ids, with undefined for those that do not exist. */
+  /**
+   * Returns documents by `_id`, in the order of the ids, with undefined for those that do not exist.
+   * @throws PetalError BadValue unless given an array of `_id`s
+   */
   getMany(ids: readonly IdArgument<T>[], options: NoOptions = {}): Promise<(WithId<T> | undefined)[]> {
     return this.#documents('getMany', ids, options)
   }

@@ -79,13 +79,14 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
   }
 
   /**
-   * The common case is getSync() wrapped in a promise: AbstractLevel's work around _get() costs a sixth of a read.
-   * @throws as getSync()
+   * Returns the value of `key`, or undefined if there is none.
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_INVALID_KEY, LEVEL_SNAPSHOT_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   override get(key: K): Promise<V | undefined>
   override get<L = K, W = V>(key: L, options: AbstractGetOptions<L, W> & CacheOptions): Promise<W | undefined>
   override get(key: K, options?: AbstractGetOptions<K, V> & CacheOptions): Promise<V | undefined> {
     if (options !== undefined) return super.get(key, options)
+    // The common case is getSync() wrapped in a promise: AbstractLevel's work around _get() costs a sixth of a read.
     const isThere = this.status === 'open' && this._engine.options.diskReads === 'blocking' && !isTurnLong()
     if (!isThere) return super.get(key)
     try {

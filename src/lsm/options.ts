@@ -71,7 +71,9 @@ export interface StoreOptions {
   readonly fileSystem?: FileSystem | undefined
 }
 
+/** Filters over the values in tables: see docs/lsm-level.md. */
 export interface ValueOptions {
+  /** What tells which pairs an entry has: that of jsonExtractor(), or your own. */
   readonly extractor: ExtractorSpec
   /** Bits (m) of a table's filter, the same for all tables of a store. Default 2^18. */
   readonly filterBits?: number | undefined
@@ -84,6 +86,7 @@ export interface ValueOptions {
   readonly blockFilterBits?: number | undefined
   /** Levels whose tables get a filter: 'all', or all but the last. Default 'all'. */
   readonly levels?: 'all' | 'not-last' | undefined
+  /** Filters in the tables, or in files of their own beside them. Default 'table'. */
   readonly placement?: 'table' | 'side-file' | undefined
   /** When filters are loaded. Default 'lazy': at the first lookup. */
   readonly loading?: 'open' | 'lazy' | undefined
@@ -95,6 +98,7 @@ export interface ValueOptions {
   readonly filterMemory?: number | undefined
 }
 
+/** Options of a store: its own, and those of every abstract-level database. */
 export type LsmOptions<K, V> = StoreOptions & AbstractDatabaseOptions<K, V>
 
 /** The options with defaults filled in. */

@@ -41,22 +41,28 @@ export class FindCursor<T = Document> extends FindOptionsCursor<T> {
     return this.change({ collation })
   }
 
-  /** Forces a plan, like the option `hint`. */
+  /** Forces a plan, like the option `hint`. @throws as sort() */
   hint(hint: NonNullable<FindOptions['hint']>): this {
     return this.change({ hint })
   }
 
-  /** Milliseconds from the first request after which the find fails with MaxTimeMSExpired. */
+  /** Milliseconds from the first request after which the find fails with MaxTimeMSExpired. @throws as sort() */
   maxTimeMS(milliseconds: number): this {
     return this.change({ maxTimeMS: milliseconds })
   }
 
-  /** Sets the fields to include or exclude, like the option `projection`. */
+  /**
+   * Sets the fields to include or exclude, like the option `projection`. The compiler does not derive the type of the
+   * result: name it, or it stays that of whole documents.
+   * @throws as sort()
+   * @example
+   * const texts = await db.find().project<{ text: string }>({ text: 1, _id: 0 }).toArray()
+   */
   project<U = T>(projection: Readonly<Record<string, unknown>>): FindCursor<U> {
     return this.change({ projection }) as unknown as FindCursor<U>
   }
 
-  /** Returns a cursor that applies `transform` to each document. This cursor must not be used any more. */
+  /** Returns a cursor that applies `transform` to each document. This cursor must not be used any more. @throws as sort() */
   map<U>(transform: (value: T) => U): FindCursor<U> {
     return new FindCursor<U>(this.#readable, this.#filter, this.options, this.mapped(transform))
   }

@@ -14,18 +14,24 @@ export abstract class FindOptionsCursor<T> extends SlicedCursor<T> {
     return this.#options
   }
 
-  /** Sorts the results. @param direction for a single field; default 1 */
+  /**
+   * Sorts the results.
+   * @param direction for a single field; default 1
+   * @throws PetalError IllegalOperation once a document was requested
+   * @example
+   * const newest = await db.find({ lang: 'en' }).sort({ at: -1, _id: 1 }).limit(10).toArray()
+   */
   sort(sort: SortSpec, direction?: SortDirection): this {
     // A field name that is not a string fails the first request.
     return this.change({ sort: direction === undefined ? sort : [[sort as string, direction]] })
   }
 
-  /** Sets the number of documents to skip, after sorting. */
+  /** Sets the number of documents to skip, after sorting. @throws as sort() */
   skip(skip: number): this {
     return this.change({ skip })
   }
 
-  /** 0 means no limit. */
+  /** Sets the maximum number of documents to return; 0 means no limit. @throws as sort() */
   limit(limit: number): this {
     return this.change({ limit })
   }

@@ -75,7 +75,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     return this.#phase === 'over' && this.#position >= this.#slice.length
   }
 
-  /** Returns the next document; null at the end. */
+  /** Returns the next document; null at the end. @throws as the call that made the cursor, the first time */
   async next(): Promise<T | null> {
     if (this.#hasBuffered) return this.#take()
     const { done, value } = await this.#takeQueued()
@@ -87,12 +87,12 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     return this.next()
   }
 
-  /** Whether there is another document. */
+  /** Whether there is another document. @throws as next() */
   async hasNext(): Promise<boolean> {
     return this.#position < this.#slice.length || this.#fill()
   }
 
-  /** Returns all remaining documents. */
+  /** Returns all remaining documents. @throws as next(); PetalError CursorNotFound if they were had, or the cursor closed */
   async toArray(): Promise<T[]> {
     this.#beginDrain()
     this.#isDraining = true
@@ -113,7 +113,11 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     }
   }
 
-  /** Calls `visit` for each remaining document. @param visit returning false ends the iteration */
+  /**
+   * Calls `visit` for each remaining document.
+   * @param visit returning false ends the iteration; a promise that it returns is not waited for
+   * @throws as toArray(); whatever `visit` throws
+   */
   async forEach(visit: (value: T) => unknown): Promise<void> {
     assertFunction('The callback of forEach', visit)
     for await (const value of this) if (visit(value) === false) return

@@ -21,7 +21,8 @@ import { TransactionCursor } from './transaction-cursor.ts'
 
 /**
  * The calls are those of Collection, with the same arguments, results and errors. What they write is visible to others
- * once the transaction is committed, all at once; one that fails has changed nothing.
+ * once the transaction is committed, all at once; one that fails has changed nothing. Beyond them, each throws
+ * NoSuchTransaction once the transaction has ended, and those that write TransactionTooLarge.
  */
 export class TransactionCollection<out T extends object = Document> extends ChangeableCollection<T> {
   readonly #session: Session
@@ -37,18 +38,18 @@ export class TransactionCollection<out T extends object = Document> extends Chan
     this.#session = session
   }
 
-  /** Finds documents; all of them are read when the first one is requested. */
+  /** Finds documents; all of them are read when the first one is requested. @throws as Collection.find() */
   find(filter: FilterArgument<T> = {}, options: FindOptions = {}): TransactionCursor<WithId<T>> {
     return new TransactionCursor<WithId<T>>((asked) => this.#found('find', knownFindOptions, filter, asked), options)
   }
 
-  /** Returns the first match, or null if there is none. */
+  /** Returns the first match, or null if there is none. @throws as Collection.findOne() */
   async findOne(filter: FilterArgument<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
     const [first] = await this.#found('findOne', knownFindOptions, filter, options, { limit: 1 })
     return (first as WithId<T> | undefined) ?? null
   }
 
-  /** Returns the document with this `_id`, or undefined if there is none. */
+  /** Returns the document with this `_id`, or undefined if there is none. @throws as Collection.get() */
   async get(id: IdArgument<T>, options: NoOptions = {}): Promise<WithId<T> | undefined> {
     const found = await this.#read(
       () => {
@@ -61,7 +62,7 @@ export class TransactionCollection<out T extends object = Document> extends Chan
     return found as WithId<T> | undefined
   }
 
-  /** Counts the matches; those that the index is certain of are not read. */
+  /** Counts the matches; those that the index is certain of are not read. @throws as Collection.find() */
   countDocuments(filter: FilterArgument<T> = {}, options: CountOptions = {}): Promise<number> {
     return this.#read(
       ending(this.#session, () => findRequest('countDocuments', knownCountOptions, filter, options, {})),
@@ -70,7 +71,7 @@ export class TransactionCollection<out T extends object = Document> extends Chan
     )
   }
 
-  /** Inserts one document, generating an `_id` if it has none. */
+  /** Inserts one document, generating an `_id` if it has none. @throws as Collection.insertOne(); TransactionTooLarge */
   async insertOne(document: MayHaveId<T>, options: NoOptions = {}): Promise<InsertOneResult<T>> {
     const [insertedId] = await this.#insert(() => {
       assertOptions('insertOne', options, {})
@@ -81,7 +82,7 @@ export class TransactionCollection<out T extends object = Document> extends Chan
     return { acknowledged: true, insertedId: insertedId as IdOf<T> }
   }
 
-  /** Inserts all the documents, or none. @throws PetalError for the first one that is rejected */
+  /** Inserts all the documents, or none. @throws as insertOne(), for the first one that is rejected */
   async insertMany(documents: Iterable<MayHaveId<T>>, options: NoOptions = {}): Promise<InsertManyResult<T>> {
     const ids = await this.#insert(() => {
       assertOptions('insertMany of a transaction', options, {})

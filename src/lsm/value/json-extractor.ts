@@ -9,6 +9,7 @@ import { createHasher } from '../../bloom/hash.ts'
 import { siblingModule } from '../sibling-module.ts'
 import type { Extractor, ExtractorSpec, PairSink, ZoneValue } from './extractor.ts'
 
+/** What jsonExtractor() extracts. */
 export interface JsonFields {
   /** Fields whose values can be looked up. */
   readonly fields: readonly string[]
@@ -24,6 +25,8 @@ export type JsonPair = readonly [field: string, value: JsonScalar]
 const tags = { null: 0, boolean: 1, number: 2, string: 3 } as const
 
 /**
+ * The extractor of JSON values, for the option `values`: lookup() and rangeLookup() then find entries by their fields.
+ * @param options fields are keys joined by dots; every element of an array is a value of its field
  * @example
  * const tweets = new LsmLevel('./tweets', { values: { extractor: jsonExtractor({ fields: ['user.lang'], zones: ['time'] }) } })
  * for await (const [key, value] of tweets.lookup(['user.lang', 'de'], { limit: 10 })) console.log(key, value)

@@ -9,7 +9,8 @@ import { dumpLog, dumpManifest } from './dump-log.ts'
 import { dumpTable } from './dump-table.ts'
 import { type DumpOptions, DumpText } from './text.ts'
 
-type DumpFileOptions = DumpOptions & { readonly fileSystem?: FileSystem | undefined }
+/** Options of dumpFile(). */
+export type DumpFileOptions = DumpOptions & { readonly fileSystem?: FileSystem | undefined }
 
 /**
  * Yields a table, log or manifest as lines of text. Lines that begin with `!` report damage, which ends only the
