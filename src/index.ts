@@ -85,7 +85,7 @@ export type {
 export type { Transaction, TransactionOptions } from './docstore/transaction/transaction.ts'
 export type { TransactionCollection } from './docstore/transaction/transaction-collection.ts'
 export type { TransactionCursor } from './docstore/transaction/transaction-cursor.ts'
-export type { DistinctValue, IdOf, MayHaveId, WithId, WithoutId } from './docstore/types/documents.ts'
+export type { DistinctValue, IdOf, MayHaveId, Replacement, WithId, WithoutId } from './docstore/types/documents.ts'
 export type { FieldOf } from './docstore/types/fields.ts'
 export type { Condition, Filter, FilterArgument, IdArgument } from './docstore/types/filter.ts'
 export type { UpdateSpec } from './docstore/types/update.ts'

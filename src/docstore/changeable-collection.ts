@@ -8,7 +8,7 @@ import type {
   UpdateOptions
 } from './options.ts'
 import { type BulkWriteResult, type DeleteResult, type UpdateResult, updateResult } from './results.ts'
-import type { WithId, WithoutId } from './types/documents.ts'
+import type { Replacement, WithId } from './types/documents.ts'
 import type { FilterArgument } from './types/filter.ts'
 import type { UpdateSpec } from './types/update.ts'
 import { type BulkRequest, type BulkWriteOperation, type BulkWriteOptions, bulkRequest } from './write/bulk-write.ts'
@@ -64,7 +64,7 @@ export abstract class ChangeableCollection<out T extends object = Document> {
   /** Replaces the first match, in `sort` order if given, keeping its `_id`. @throws as updateOne() */
   replaceOne(
     filter: FilterArgument<T>,
-    replacement: T | WithoutId<T>,
+    replacement: Replacement<T>,
     options: Omit<UpdateOneOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult<T>> {
     return this.#updateUpTo('replaceOne', 1, filter, () => compileReplace(replacement, options), options)
@@ -97,7 +97,7 @@ export abstract class ChangeableCollection<out T extends object = Document> {
   /** Like findOneAndUpdate(), but replaces the whole document. @throws as updateOne() */
   findOneAndReplace(
     filter: FilterArgument<T>,
-    replacement: T | WithoutId<T>,
+    replacement: Replacement<T>,
     options: Omit<FindOneAndUpdateOptions, 'arrayFilters'> = {}
   ): Promise<WithId<T> | null> {
     return this.#findOneAndChange('findOneAndReplace', filter, () => compileReplace(replacement, options), options)

@@ -1,10 +1,10 @@
 /** Options for opening a database and for running operations. An option that is undefined counts as absent. */
 import type { AbstractLevel } from 'abstract-level'
-import type { Document } from '../model/types.ts'
 import type { Collation } from '../query/collation.ts'
 import type { IdsOption } from './ids/ids-option.ts'
 import type { Known } from './known-options.ts'
 import type { LsmTuning } from './store/lsm-tuning.ts'
+import type { AnyFields } from './types/fields.ts'
 
 export type { Collation, LsmTuning }
 
@@ -197,7 +197,7 @@ export interface ReadOptions {
    */
   readonly collation?: Collation | undefined
   /** Variables that expressions in `$expr` and in update pipelines can refer to as `$$name`. */
-  readonly let?: Readonly<Record<string, unknown>> | undefined
+  readonly let?: AnyFields | undefined
 }
 
 export const knownReadOptions = {
@@ -228,7 +228,7 @@ export interface FindOptions extends ReadOptions {
    * Fields to include or exclude, as in MongoDB: `{ text: 1 }`, `{ text: 0 }`, `{ 'tags.$': 1 }` for the array element
    * that matched the filter, and, alongside included fields, computed ones: `{ words: { $size: '$tags' } }`.
    */
-  readonly projection?: Readonly<Record<string, unknown>> | undefined
+  readonly projection?: AnyFields | undefined
   /** Sort order. Default: `$natural`, the order of last writes. */
   readonly sort?: SortSpec | undefined
   /** Number of matches to skip, after sorting. Default 0. */
@@ -260,7 +260,7 @@ export interface UpdateOptions extends ReadOptions {
   /** Insert a document if none matches. Default false. */
   readonly upsert?: boolean | undefined
   /** Filters for the array elements that `$[name]` in the update refers to. */
-  readonly arrayFilters?: readonly Document[] | undefined
+  readonly arrayFilters?: readonly AnyFields[] | undefined
 }
 
 export const knownUpdateOptions = {
@@ -282,7 +282,7 @@ export interface FindOneAndDeleteOptions extends ReadOptions {
   /** Sort order; the first match in this order is deleted or changed. */
   readonly sort?: SortSpec | undefined
   /** Fields of the returned document, as in FindOptions. */
-  readonly projection?: Readonly<Record<string, unknown>> | undefined
+  readonly projection?: AnyFields | undefined
 }
 
 export const knownFindOneAndDelete = {
@@ -296,7 +296,7 @@ export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
   /** Insert a document if none matches. Default false. */
   readonly upsert?: boolean | undefined
   /** Filters for the array elements that `$[name]` in the update refers to. */
-  readonly arrayFilters?: readonly Document[] | undefined
+  readonly arrayFilters?: readonly AnyFields[] | undefined
   /** Which version of the document to return. Default `'before'`. */
   readonly returnDocument?: 'before' | 'after' | undefined
 }

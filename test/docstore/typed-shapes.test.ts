@@ -160,6 +160,66 @@ test('variables of interface types and filters of any documents are taken for fi
   assert.is((await wider.findOne({ name: 'Ann' }))?.name, 'Ann')
 })
 
+test('variables of interface types are taken for documents without a type, projections, variables and stages', async () => {
+  await using db = await open('requests', { store: 'memory' })
+  const first: User = { _id: 1, name: 'Ann', age: 40 }
+  await db.insertOne(first)
+  await db.insertMany([first].map((one): User => ({ ...one, _id: 2 })))
+  const second: User = { ...first, _id: 2, age: 41 }
+  await db.replaceOne({ _id: 2 }, second)
+  await db.bulkWrite([{ replaceOne: { filter: { _id: 2 }, replacement: second } }])
+  const shown: Shown = { age: 1, _id: 0 }
+  const variables: Variables = { least: 41 }
+  const schema: Schema = { required: ['age'], properties: { age: { minimum: 41 } } }
+  const stages: Stage[] = [{ $match: { age: 41 } }]
+  const ages = [{ age: 41 }]
+  assert.equal(await db.find({ $jsonSchema: schema }, { projection: shown }).toArray(), ages)
+  assert.equal(await db.find({ age: 41 }).project(shown).toArray(), ages)
+  assert.is(await db.countDocuments({ $expr: { $gte: ['$age', '$$least'] } }, { let: variables }), 1)
+  assert.is((await db.aggregate(stages).toArray()).length, 1)
+})
+
+interface Shown {
+  age: 1
+  _id: 0
+}
+
+interface Variables {
+  least: number
+}
+
+interface Schema {
+  required?: string[]
+  minimum?: number
+  properties?: { [name: string]: Schema }
+}
+
+interface Stage {
+  $match: { age: number }
+}
+
+/** Type-checked only. */
+function refusedUntyped(
+  _: (any: Collection, some: Collection<{ lang: string; [field: string]: unknown }>) => void
+): void {}
+
+refusedUntyped((any, some) => {
+  // @ts-expect-error: an _id is no document
+  any.insertOne(new ObjectId())
+  // @ts-expect-error: nor is a list
+  any.insertOne([user])
+  // @ts-expect-error: a date
+  any.insertOne(new Date())
+  // @ts-expect-error: or a map
+  any.replaceOne({}, new Map())
+  // @ts-expect-error: a projection is an object
+  any.find({}, { projection: ['lang'] })
+  // @ts-expect-error: and so is a stage
+  any.aggregate([[]])
+  // @ts-expect-error: what is declared beside an index signature must be there
+  some.insertOne({ n: 5 })
+})
+
 test('documents with an index signature, and those without a type, take any field', async () => {
   await using db = await open<{ lang: string; [field: string]: unknown }>('requests', { store: 'memory' })
   await db.insertOne({ lang: 'de', n: 5 })

@@ -9,9 +9,10 @@ import { assertOptions } from '../option-checks.ts'
 import { knownReadOptions, type ReadOptions } from '../options.ts'
 import { expressionsOf } from '../read/expressions.ts'
 import { checkNewCollectionName } from '../store/collection-name.ts'
+import type { AnyFields } from '../types/fields.ts'
 
 /** Stages of an aggregation pipeline in MongoDB's language; docs/aggregation.md lists them. */
-export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]
+export type AggregationPipeline = readonly AnyFields[]
 
 /**
  * `signal`, `maxTimeMS`, `hint` and `let` are those of find(); options that only matter to a server are accepted and

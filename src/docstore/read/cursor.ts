@@ -58,7 +58,7 @@ export class FindCursor<T = Document> extends FindOptionsCursor<T> {
    * @example
    * const texts = await db.find().project<{ text: string }>({ text: 1, _id: 0 }).toArray()
    */
-  project<U = T>(projection: Readonly<Record<string, unknown>>): FindCursor<U> {
+  project<U = T>(projection: NonNullable<FindOptions['projection']>): FindCursor<U> {
     return this.change({ projection }) as unknown as FindCursor<U>
   }
 

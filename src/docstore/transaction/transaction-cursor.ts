@@ -26,7 +26,7 @@ export class TransactionCursor<T = Document> extends FindOptionsCursor<T> {
   }
 
   /** Sets the fields to include or exclude, like the option `projection`. */
-  project<U = T>(projection: Readonly<Record<string, unknown>>): TransactionCursor<U> {
+  project<U = T>(projection: NonNullable<FindOptions['projection']>): TransactionCursor<U> {
     return this.change({ projection }) as unknown as TransactionCursor<U>
   }
 

@@ -86,7 +86,7 @@ interface NoValue {
 }
 
 /**
- * Any path. The values are `any` so that a variable of an interface type, which has no index signature of its own, is
+ * Any fields or paths. The values are `any` so that a variable of an interface type, which has no index signature of its own, is
  * assignable.
  */
-export type AnyPaths = Record<string, Any> & NoValue
+export type AnyFields = Record<string, Any> & NoValue

@@ -4,7 +4,7 @@ import type { Document, Numeric } from '../../model/types.ts'
 import type { IdOf } from './documents.ts'
 import type {
   Any,
-  AnyPaths,
+  AnyFields,
   DottedPaths,
   ElementOf,
   IfKnown,
@@ -35,7 +35,7 @@ export type FilterArgument<T extends object = Document> =
 export type IdArgument<T extends object> = IfKnown<T, Operand<IdOf<T>>, unknown>
 
 /** Not an ObjectId, which is easily passed for a filter of one. */
-type AnyConditions = AnyPaths & { _bsontype?: never }
+type AnyConditions = AnyFields & { _bsontype?: never }
 
 /** Not a text, which is easily passed for a filter of its `_id`, and has methods with the names of fields, such as `at`. */
 interface NoText {
@@ -49,7 +49,7 @@ interface FilterOperators<T extends object> extends NoText {
   $nor?: readonly FilterArgument<T>[]
   /** An aggregation expression that must be true. */
   $expr?: unknown
-  $jsonSchema?: Readonly<Record<string, unknown>>
+  $jsonSchema?: AnyFields
   $comment?: unknown
   /** Of any documents, so that a filter of any collection fits. */
   $where?: (this: Any, document: Any) => unknown
@@ -151,7 +151,7 @@ type OperatorsOf<V, Member> = Member extends readonly (infer Element)[]
 
 /** What `$elemMatch` and `$pull` take: a filter of elements that are documents, or operators on the elements. */
 export type ElementFilter<Element> = unknown extends Element
-  ? EveryOperator<unknown> | AnyPaths
+  ? EveryOperator<unknown> | AnyFields
   : Operators<Element> | (Element extends Leaf ? never : Element extends object ? FilterArgument<Element> : never)
 
 type Bytes = Uint8Array | { readonly _bsontype: 'Binary' }

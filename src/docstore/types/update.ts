@@ -4,7 +4,7 @@ import type { Document, Numeric } from '../../model/types.ts'
 import type { AggregationPipeline } from '../aggregate/options.ts'
 import type { SortDirection } from '../options.ts'
 import type {
-  AnyPaths,
+  AnyFields,
   DottedPaths,
   ElementOf,
   FieldOf,
@@ -50,7 +50,7 @@ interface UpdateOperators<T extends object> {
 }
 
 /** Of documents whose fields are not known. */
-type OpenUpdateOperators = { [Operator in keyof UpdateOperators<Document>]: AnyPaths }
+type OpenUpdateOperators = { [Operator in keyof UpdateOperators<Document>]: AnyFields }
 
 /**
  * Fields with dotted paths, or a variable of an interface type, which cannot be assigned to a type with any dotted paths. Where

@@ -8,10 +8,10 @@ import { BulkWriteError, type WriteError, writeError } from '../errors.ts'
 import { assertKnown, type Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean, assertOptions } from '../option-checks.ts'
-import type { ReadOptions, SortSpec } from '../options.ts'
+import type { ReadOptions, SortSpec, UpdateOptions } from '../options.ts'
 import { Control } from '../read/control.ts'
 import type { BulkWriteResult } from '../results.ts'
-import type { MayHaveId, WithoutId } from '../types/documents.ts'
+import type { MayHaveId, Replacement } from '../types/documents.ts'
 import type { FilterArgument } from '../types/filter.ts'
 import type { UpdateSpec } from '../types/update.ts'
 import { type Removed, remove, type Updated, update } from './mutate.ts'
@@ -29,7 +29,7 @@ interface UpdateModel<T extends object> {
   readonly filter: FilterArgument<T>
   readonly update: UpdateSpec<T>
   readonly upsert?: boolean | undefined
-  readonly arrayFilters?: readonly Document[] | undefined
+  readonly arrayFilters?: UpdateOptions['arrayFilters']
   readonly collation?: Collation | undefined
   readonly hint?: ReadOptions['hint']
 }
@@ -40,7 +40,7 @@ interface UpdateOneModel<T extends object> extends UpdateModel<T> {
 
 interface ReplaceModel<T extends object> {
   readonly filter: FilterArgument<T>
-  readonly replacement: T | WithoutId<T>
+  readonly replacement: Replacement<T>
   readonly upsert?: boolean | undefined
   readonly collation?: Collation | undefined
   readonly hint?: ReadOptions['hint']
