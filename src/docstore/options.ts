@@ -226,7 +226,8 @@ export type SortSpec =
 export interface FindOptions extends ReadOptions {
   /**
    * Fields to include or exclude, as in MongoDB: `{ text: 1 }`, `{ text: 0 }`, `{ 'tags.$': 1 }` for the array element
-   * that matched the filter, and, alongside included fields, computed ones: `{ words: { $size: '$tags' } }`.
+   * that matched the filter, and, alongside included fields, computed ones: `{ words: { $size: '$tags' } }`. The
+   * compiler takes what is returned for whole documents; `find().project<U>()` gives it another type.
    */
   readonly projection?: AnyFields | undefined
   /** Sort order. Default: `$natural`, the order of last writes. */
