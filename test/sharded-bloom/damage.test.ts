@@ -8,7 +8,7 @@ import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { checksum } from '../../src/sharded-bloom/records/checksum.ts'
 import { indexFormat } from '../../src/sharded-bloom/records/index-header.ts'
-import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
+import { IndexArea, indexKey } from '../../src/sharded-bloom/records/index-keys.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { IndexHarness, RecordMap } from '../support/index-harness.ts'
@@ -20,6 +20,7 @@ function random(below: number): number {
   return Math.floor(((state >>> 8) / 2 ** 24) * below)
 }
 
+const encoder = new TextEncoder()
 const tweets = [...generateTweets({ count: 1400 })]
 const sample = tweets[700]!
 const filters = [
@@ -179,6 +180,59 @@ for (const [name, area] of areas.filter(([, area]) => readLate.includes(area))) 
   })
 }
 
+/** Malformed private pairs: as they are and their number, changed in place. */
+const malformedPairs: readonly (readonly [name: string, change: (bytes: Uint8Array, count: number) => void])[] = [
+  ['texts that are no JSON', (bytes, count) => bytes.fill(0x7b, 15 * count, endOfTexts(bytes, count))],
+  ['texts that are no UTF-8', (bytes, count) => bytes.fill(0xff, 15 * count, endOfTexts(bytes, count))],
+  [
+    'texts that are no keys',
+    (bytes, count) => bytes.fill(0x20, 15 * count, endOfTexts(bytes, count)).set(encoder.encode('{}'), 15 * count)
+  ],
+  ['hashes out of order', (bytes) => bytes.subarray(0, 8).reverse()],
+  ['a row below all others', (bytes, count) => bytes.set([0xf0, 0xff, 0xff, 0xff], 4 * count)],
+  ['a row beyond all others', (bytes, count) => bytes.set([0xff, 0xff, 0xff, 0x7f], 4 * count)]
+]
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
+
+function endOfTexts(bytes: Uint8Array, count: number): number {
+  return 15 * count + new DataView(bytes.buffer, bytes.byteOffset).getUint32(12 * count - 4, true)
+}
+
+for (const [name, change] of malformedPairs) {
+  test(`private pairs with a right checksum, but ${name}, are damage`, async () => {
+    const harness = pristine.crashed()
+    const { records } = harness.records
+    for (const segment of harness.records.keysOf(IndexArea.segment)) {
+      const record = JSON.parse(Buffer.from(records.get(segment)!.subarray(0, -4)).toString())
+      const { firstOrdinal, storedAt = firstOrdinal, storedPairs = 0 } = record
+      if (storedPairs === 0) continue
+      const key = hexOf(indexKey(IndexArea.pairTable, storedAt))
+      const content = records.get(key)!.slice(0, -4)
+      change(content, storedPairs)
+      records.set(key, framed(key, content))
+    }
+    await harness.open()
+    const view = harness.index.capture(harness.limit)
+    for (let i = 0; i < view.segmentCount; i++) {
+      await view.values!(i, 'lang')
+      await view.types!(i)
+    }
+    view.close()
+    await harness.check(filters)
+    assert.is(harness.damage.length, 1)
+    assert.match(harness.damage[0]!, /private pairs of the segment at ordinal \d+ are damaged/)
+    await harness.insert(tweets.slice(0, 1000))
+    await harness.check(filters)
+    await harness.reopen()
+    assert.is(harness.index.stats().recovered, harness.documents.size)
+    await harness.check(filters)
+    await harness.close()
+  })
+}
+
 test('writes continue when the open segment was damaged, and survive a crash', async () => {
   for (const area of [
     IndexArea.chunkRows,
@@ -229,16 +283,21 @@ test('an index that counts fewer or more live documents than the store is rebuil
   await harness.close()
 })
 
+/** The content of a record, with a right checksum. */
+function framed(key: string, content: Uint8Array): Uint8Array {
+  const record = Buffer.alloc(content.length + 4)
+  record.set(content)
+  record.writeUInt32LE(checksum(content, checksum(Buffer.from(key, 'hex'), 0)), content.length)
+  return record
+}
+
 test('an index of a later format is refused and left unchanged', async () => {
   const harness = pristine.crashed()
   const [key] = harness.records.keysOf(IndexArea.header)
   const stored = harness.records.records.get(key!)!
   const header = JSON.parse(Buffer.from(stored.subarray(0, -4)).toString())
   const later = Buffer.from(JSON.stringify({ ...header, format: indexFormat + 1, more: true }))
-  const framed = Buffer.alloc(later.length + 4)
-  later.copy(framed)
-  framed.writeUInt32LE(checksum(later, checksum(Buffer.from(key!, 'hex'), 0)), later.length)
-  harness.records.records.set(key!, framed)
+  harness.records.records.set(key!, framed(key!, later))
   const before = new RecordMap(harness.records.records)
   try {
     await harness.open()

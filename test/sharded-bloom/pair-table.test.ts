@@ -51,7 +51,7 @@ test('a stored table finds what a table in memory finds', () => {
       const { bytes, paths } = encodePairTable(pairs, rows)
       const padded = new Uint8Array(bytes.length + 1)
       padded.set(bytes, 1)
-      const table = PairTable.decode({ bytes: padded.subarray(1), paths }, pairs.length)
+      const table = PairTable.decode({ bytes: padded.subarray(1), paths }, pairs.length, pairs.length)
       assert.ok(table)
       assert.is(table.size, pairs.length)
       const memory = new PrivateTable(pairs)
@@ -75,7 +75,7 @@ test('bytes that are not a table of the given number of pairs are refused', () =
   const pairs = distinct(['a', 'b', 'c'].map((path) => hashed({ path, tag: 3, key: 'x' }, false)))
   const { bytes, paths } = encodePairTable(pairs, [0, 1, -2])
   const decode = (count: number, content = bytes, pathCount = paths): PairTable | undefined =>
-    PairTable.decode({ bytes: content, paths: pathCount }, count)
+    PairTable.decode({ bytes: content, paths: pathCount }, count, 2)
   assert.ok(decode(3))
   for (const count of [0, 2, 4, 1000]) assert.not.ok(decode(count), `${count} pairs`)
   for (const count of [0, 2, 4]) assert.not.ok(decode(3, bytes, count), `${count} paths`)
@@ -84,7 +84,7 @@ test('bytes that are not a table of the given number of pairs are refused', () =
   damaged[3 * 12] = 3
   assert.not.ok(decode(3, damaged), 'a path that is not in the list')
   const none = encodePairTable([], [])
-  const empty = PairTable.decode(none, 0)
+  const empty = PairTable.decode(none, 0, 0)
   assert.is(empty?.find(pairs[0]!), undefined)
   assert.equal(empty?.pairsOn('a'), [])
 })
@@ -100,7 +100,7 @@ test('a table stored before format 8 is read, and other bytes are refused', () =
   const ends = texts.map((_, i) => Buffer.concat(texts.slice(0, i + 1)).length)
   const numbers = Int32Array.from([...pairs.map(({ lo }) => lo), ...rows, ...ends])
   const bytes = Buffer.concat([Buffer.from(numbers.buffer), ...texts])
-  const table = PairTable.decode(rewriteEarlierPairTable(bytes, count)!, count)
+  const table = PairTable.decode(rewriteEarlierPairTable(bytes, count)!, count, count)
   assert.equal(
     pairs.map((pair) => table?.find(pair)),
     rows

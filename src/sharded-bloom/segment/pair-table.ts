@@ -19,6 +19,7 @@ import type { PairHash } from '../pairs/pair-hash.ts'
 import { Tag, type TaggedPair } from '../pairs/pair-tags.ts'
 import { PairTexts } from './pair-texts.ts'
 import type { HashedPair } from './private-table.ts'
+import { ALL_DOCUMENTS } from './row-codec.ts'
 import { parseKey } from './segment-record.ts'
 
 const bytesPerPair = 15
@@ -107,8 +108,12 @@ export class PairTable {
     for (const lo of lists.hashes) this.#marks[(lo & this.#markMask) >>> 5]! |= 1 << (lo & 31)
   }
 
-  /** Returns undefined for bytes that are not a table of so many pairs and paths. */
-  static decode({ bytes, paths }: StoredPairTable, pairs: number): PairTable | undefined {
+  /**
+   * Returns undefined for bytes that are not a table of so many pairs and paths. The texts of keys are not looked at:
+   * whatever parses one throws an IndexDamaged if it is malformed.
+   * @param storedRows row numbers are below it
+   */
+  static decode({ bytes, paths }: StoredPairTable, pairs: number, storedRows: number): PairTable | undefined {
     const length = lengthOfLists(pairs)
     if (bytes.length < length) return undefined
     // Copied: numbers have to be aligned, and the record may be part of a larger block.
@@ -118,6 +123,8 @@ export class PairTable {
     const keyBytes = lists.ends[pairs - 1] ?? 0
     const list = parsePaths(texts.subarray(keyBytes))
     if (list?.length !== paths || lists.pathOf.some((number) => number >= paths)) return undefined
+    if (lists.rowOf.some((row) => row < ALL_DOCUMENTS || row >= storedRows)) return undefined
+    if (lists.hashes.some((lo, i) => i > 0 && lo < lists.hashes[i - 1]!)) return undefined
     return new PairTable(lists, texts.subarray(0, keyBytes), list)
   }
 
@@ -125,7 +132,7 @@ export class PairTable {
     return this.#lists.hashes.length
   }
 
-  /** Returns the pair's row number; undefined when it has no row. */
+  /** Returns the pair's row number; undefined when it has no row. @throws PetalError IndexDamaged */
   find({ lo, path, tag, key }: SortedPair): number | undefined {
     if ((this.#marks[(lo & this.#markMask) >>> 5]! & (1 << (lo & 31))) === 0) return undefined
     const { hashes, rowOf } = this.#lists
@@ -143,7 +150,7 @@ export class PairTable {
     return undefined
   }
 
-  /** All pairs, hashed. */
+  /** All pairs, hashed. @throws PetalError IndexDamaged */
   pairs(pairHash: PairHash): HashedPair[] {
     return runSteps(this.pairSteps(pairHash))
   }
@@ -158,13 +165,13 @@ export class PairTable {
     return pairs
   }
 
-  /** All pairs on a path. */
+  /** All pairs on a path. @throws PetalError IndexDamaged */
   pairsOn(path: string): TaggedPair[] {
     const number = this.#paths.indexOf(path)
     return number < 0 ? [] : this.#pairsWhere(this.#lists.pathOf, number)
   }
 
-  /** All TYPE pairs. */
+  /** All TYPE pairs. @throws PetalError IndexDamaged */
   typePairs(): TaggedPair[] {
     return this.#pairsWhere(this.#lists.tags, Tag.type)
   }
@@ -179,12 +186,23 @@ export class PairTable {
     let pair = this.#parsed.get(i)
     if (pair === undefined) {
       const { ends, pathOf, tags } = this.#lists
-      const text = decoder.decode(this.#keys.subarray(i === 0 ? 0 : ends[i - 1], ends[i]))
-      pair = { path: this.#paths[pathOf[i]!]!, tag: tags[i]!, key: parseKey(JSON.parse(text)) }
+      const key = parseText(this.#keys.subarray(i === 0 ? 0 : ends[i - 1], ends[i]))
+      pair = { path: this.#paths[pathOf[i]!]!, tag: tags[i]!, key }
       this.#parsed.set(i, pair)
     }
     return pair
   }
+}
+
+/** @throws PetalError IndexDamaged */
+function parseText(bytes: Uint8Array): TaggedPair['key'] {
+  let value: unknown
+  try {
+    value = JSON.parse(decoder.decode(bytes))
+  } catch {
+    // Not JSON in UTF-8: undefined is no key, either.
+  }
+  return parseKey(value)
 }
 
 function parsePaths(bytes: Uint8Array): string[] | undefined {

@@ -5,6 +5,7 @@
  * confirm more candidates, and `isDamaged` makes the next open rebuild the index.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { PetalError } from '../../model/errors.ts'
 import type { IndexStore } from '../document-index.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
 import { isValueTag, Tag, type TaggedPair } from '../pairs/pair-tags.ts'
@@ -74,21 +75,26 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
   }
 
   privatePairs(): readonly HashedPair[] {
-    return this.#table?.pairs(this.#context.pairHash) ?? []
+    return this.#ask((table) => table.pairs(this.#context.pairHash)) ?? []
   }
 
   /** As privatePairs(), in steps. */
   *privatePairSteps(): Generator<void, readonly HashedPair[]> {
-    return this.#table === undefined ? [] : yield* this.#table.pairSteps(this.#context.pairHash)
+    try {
+      return this.#table === undefined ? [] : yield* this.#table.pairSteps(this.#context.pairHash)
+    } catch (error) {
+      this.#noteMalformed(error)
+      return []
+    }
   }
 
   privateValues(path: string): readonly TaggedPair[] {
-    return this.#table?.pairsOn(path).filter(({ tag }) => isValueTag(tag)) ?? []
+    return this.#ask((table) => table.pairsOn(path).filter(({ tag }) => isValueTag(tag))) ?? []
   }
 
   typePairs(): readonly TaggedPair[] | undefined {
     if (!this.#isShapeComplete || this.alwaysCandidates.length > 0) return undefined
-    return this.#table?.typePairs()
+    return this.#ask((table) => table.typePairs())
   }
 
   get columnSpecs(): readonly ColumnSpec[] {
@@ -110,10 +116,10 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
   prepare(): void | Promise<void> {
     if (this.isReady) return undefined
     const { pairHash, store } = this.#context
-    const { pairs, rowOfSlot, storedAt, storedPairs } = this.record
+    const { pairs, rowOfSlot, storedAt, storedPairs, storedRows } = this.record
     if (storedPairs === 0) {
       const hashed = pairs.map((pair) => pairHash.hash(pair))
-      this.#table = PairTable.decode(encodePairTable(hashed, rowOfSlot), pairs.length)
+      this.#table = PairTable.decode(encodePairTable(hashed, rowOfSlot), pairs.length, storedRows)
       return undefined
     }
     const bytes = store.get(indexKey(IndexArea.pairTable, storedAt))
@@ -123,21 +129,41 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
 
   #readTable(bytes: Uint8Array | undefined): void {
     this.#table = bytes && this.#decodeTable(bytes)
-    if (this.#table !== undefined || this.#isTableDamaged) return
+    if (this.#table === undefined) this.#noteDamage(bytes ? 'damaged' : 'missing')
+  }
+
+  #noteDamage(what: 'damaged' | 'missing'): void {
+    this.#table = undefined
+    if (this.#isTableDamaged) return
     this.#isTableDamaged = true
-    const { onDamage } = this.#context
-    onDamage(`the private pairs of the segment at ordinal ${this.firstOrdinal} are ${bytes ? 'damaged' : 'missing'}`)
+    this.#context.onDamage(`the private pairs of the segment at ordinal ${this.firstOrdinal} are ${what}`)
+  }
+
+  /** Undefined if there is no table; there is none from the moment on when a text in it turns out to be malformed. */
+  #ask<T>(question: (table: PairTable) => T): T | undefined {
+    if (this.#table === undefined) return undefined
+    try {
+      return question(this.#table)
+    } catch (error) {
+      this.#noteMalformed(error)
+      return undefined
+    }
+  }
+
+  #noteMalformed(error: unknown): void {
+    if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
+    this.#noteDamage('damaged')
   }
 
   #decodeTable(bytes: Uint8Array): PairTable | undefined {
-    const { storedPairs, storedPaths: paths } = this.record
+    const { storedPairs, storedPaths: paths, storedRows } = this.record
     const table = paths === undefined ? rewriteEarlierPairTable(bytes, storedPairs) : { bytes, paths }
-    return table && PairTable.decode(table, storedPairs)
+    return table && PairTable.decode(table, storedPairs, storedRows)
   }
 
   locate(pair: HashedPair): Location {
+    const row = this.#ask((table) => table.find(pair))
     if (this.#table === undefined) return { kind: 'unknown' }
-    const row = this.#table.find(pair)
     if (row !== undefined) return row === NO_DOCUMENT ? { kind: 'absent' } : { kind: 'private', slot: row }
     if (pair.tag === Tag.irregular) return { kind: 'absent' }
     if (this.#isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
