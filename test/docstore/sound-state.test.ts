@@ -13,8 +13,10 @@ const stateKey = '!meta!state:1'
 const count = 300
 const documents = (): Document[] => Array.from({ length: count }, (_, _id) => ({ _id, n: _id % 7, text: `ü ${_id}` }))
 
-const states: readonly (readonly [name: string, state: object | undefined])[] = [
+const states: readonly (readonly [name: string, state: object | string | undefined])[] = [
   ['lost', undefined],
+  ['no JSON', '{"nextOrdinal":'],
+  ['no object', 'null'],
   ['that of the beginning', { nextOrdinal: 0, documents: 0, documentBytes: 0 }],
   ['without nextOrdinal', { documents: count, documentBytes: 1 }],
   ['of texts', { nextOrdinal: '300', documents: '300', documentBytes: '1', nextId: '300' }],
@@ -33,7 +35,7 @@ for (const options of [{ index: 'sharded' }, { index: 'none' }, { ids: 'reversib
 
       await store.open()
       if (state === undefined) await store.del(stateKey)
-      else await store.put(stateKey, JSON.stringify(state))
+      else await store.put(stateKey, typeof state === 'string' ? state : JSON.stringify(state))
       db = await open(store, options)
       assert.is(await db.countDocuments(), count)
       assert.is((await db.find({ n: 3 }).toArray()).length, 43)
@@ -57,6 +59,26 @@ for (const options of [{ index: 'sharded' }, { index: 'none' }, { ids: 'reversib
     })
   }
 }
+
+test('the record of a bulk load that is malformed hides nothing', async () => {
+  for (const load of ['{"nextOrdinal":', 'null', '{}', '{"nextOrdinal":"x","documents":1,"documentBytes":[]}']) {
+    const store = new MemoryLevel<string, string>()
+    let db = await open(store)
+    await db.insertMany(documents())
+    const { documentBytes } = await db.stats()
+    await db.close()
+    await store.open()
+    await store.put(`!1.index!a${'\0'.repeat(8)}`, load)
+    for (let n = 0; n < 2; n++) {
+      db = await open(store)
+      assert.is(await db.countDocuments(), count, load)
+      assert.is((await db.stats()).documentBytes, documentBytes)
+      assert.equal((await db.verify()).problems, [])
+      await db.close()
+      await store.open()
+    }
+  }
+})
 
 test('a directory without the state is read as it is', async () => {
   const location = scratchPath()

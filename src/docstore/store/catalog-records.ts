@@ -89,13 +89,19 @@ function isNumber(value: unknown): value is number {
 
 /** Parses a record. @throws PetalError DataCorruption naming the key */
 export function parse(key: string, text: string): Readonly<Record<string, unknown>> {
+  const value = objectIn(text)
+  if (value === undefined) throw damagedRecord(key)
+  return value
+}
+
+/** Returns undefined for a text that is not an object's JSON. */
+export function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
   } catch {
-    // Reported below, like any other damage.
+    return undefined
   }
-  throw damagedRecord(key)
 }
 
 function damagedRecord(key: string): PetalError {

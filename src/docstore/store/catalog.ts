@@ -21,6 +21,7 @@ import {
   type CollectionTraits,
   clearingKey,
   deletionOf,
+  objectIn,
   parse,
   parseEntry,
   readFormat,
@@ -78,13 +79,16 @@ export class Catalog {
     return this.#meta.textKey(`state:${number}`)
   }
 
-  /** Returns the stored state to open the collection with; from then on the open collection owns its state. */
+  /**
+   * Returns the stored state to open the collection with; from then on the open collection owns its state. A malformed
+   * one is returned as it is, or empty (sound-state.ts).
+   */
   async state(number: number): Promise<CollectionState> {
     const key = `state:${number}`
     const found = this.#states.get(key)
     this.#states.delete(key)
     const text = found ?? (await this.#store.get<Uint8Array, string | undefined>(this.stateKey(number), jsonOptions))
-    return text === undefined ? defaultState : (parse(key, text) as unknown as CollectionState)
+    return text === undefined ? defaultState : ((objectIn(text) ?? {}) as unknown as CollectionState)
   }
 
   /** The name is reserved synchronously, so that two callers cannot create the same collection. */

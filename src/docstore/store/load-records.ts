@@ -9,6 +9,7 @@
  * Invariant: the current state is the stored state plus all such records in the store, each counted once.
  */
 import type { CollectionState } from '../write/write-batch.ts'
+import { objectIn } from './catalog-records.ts'
 import { ordinalSuffix } from './layout.ts'
 
 /** `a`: unused by the other areas of the index (sharded-bloom/records/index-keys.ts). */
@@ -40,8 +41,9 @@ export function encodeLoad({ nextOrdinal, documents, documentBytes }: LoadRecord
   return new TextEncoder().encode(JSON.stringify({ nextOrdinal, documents, documentBytes }))
 }
 
+/** What a malformed record lacks makes the state that includes it unsound (sound-state.ts). */
 export function decodeLoad(value: Uint8Array): LoadRecord {
-  return JSON.parse(new TextDecoder().decode(value)) as LoadRecord
+  return (objectIn(new TextDecoder().decode(value)) ?? {}) as unknown as LoadRecord
 }
 
 export function withLoad(state: CollectionState, load: LoadRecord): CollectionState {
