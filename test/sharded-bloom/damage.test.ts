@@ -233,6 +233,21 @@ for (const [name, change] of malformedPairs) {
   })
 }
 
+test('a list of leftovers with a right checksum that is no list is damage', async () => {
+  for (const content of ['[1,', '{}', 'null', '["x"]', '[-1]', '[9007199254740993]']) {
+    const harness = pristine.crashed()
+    const key = hexOf(indexKey(IndexArea.leftovers))
+    harness.records.records.set(key, framed(key, encoder.encode(content)))
+    await harness.open()
+    assert.is(harness.damage.length, 1, content)
+    assert.is(harness.index.stats().recovered, harness.documents.size, content)
+    await harness.check(filters)
+    await harness.reopen()
+    assert.is(harness.damage.length, 1, content)
+    await harness.close()
+  }
+})
+
 test('writes continue when the open segment was damaged, and survive a crash', async () => {
   for (const area of [
     IndexArea.chunkRows,

@@ -9,6 +9,7 @@
  * 2. A segment that a directory record names is never deleted, whatever the list says.
  * 3. The list is written by one batch after the other: of two in flight, a store might apply the later one first.
  */
+import { PetalError } from '../../model/errors.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { IndexArea, indexKey, indexRange } from '../records/index-keys.ts'
 
@@ -44,13 +45,10 @@ export class Leftovers {
     this.#store = store
   }
 
-  /** Loads the list that the last process left. */
+  /** Loads the list that the last process left. @throws PetalError IndexDamaged */
   async load(): Promise<void> {
     const bytes = await this.#store.get(indexKey(IndexArea.leftovers))
-    if (bytes === undefined) return
-    const numbers: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    if (!Array.isArray(numbers)) return
-    for (const number of numbers) if (Number.isSafeInteger(number)) this.#numbers.add(number as number)
+    for (const number of bytes === undefined ? [] : decodeList(bytes)) this.#numbers.add(number)
   }
 
   get numbers(): readonly number[] {
@@ -107,4 +105,16 @@ export class Leftovers {
     const value = this.#numbers.size === 0 ? undefined : new TextEncoder().encode(JSON.stringify(this.numbers))
     return { key: indexKey(IndexArea.leftovers), value }
   }
+}
+
+/** @throws PetalError IndexDamaged */
+function decodeList(bytes: Uint8Array): readonly number[] {
+  let list: unknown
+  try {
+    list = JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    // Reported below.
+  }
+  if (Array.isArray(list) && list.every((number) => Number.isSafeInteger(number) && number >= 0)) return list
+  throw new PetalError('IndexDamaged', "The index's list of segments to be deleted is malformed")
 }
