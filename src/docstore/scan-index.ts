@@ -37,6 +37,7 @@ const segmentWords = segmentDocuments / 32
 /** Live ordinals of a segment, one bit each. While a view shares it, bits are cleared in a copy. */
 interface LiveSegment {
   words: Uint32Array
+  live: number
   isShared: boolean
 }
 
@@ -54,7 +55,8 @@ class ScanIndex implements DocumentIndex {
   readonly #ordinals: OrdinalSource
   readonly #kind: ScanKind
   readonly #flattener: Flattener = checkingFlattener()
-  readonly #segments: LiveSegment[] = []
+  /** undefined without a live document, as most are where billions were deleted. */
+  readonly #segments: (LiveSegment | undefined)[] = []
   #live = 0
   #dead = 0
   #recovered = 0
@@ -91,8 +93,12 @@ class ScanIndex implements DocumentIndex {
     const bit = ordinal % segmentDocuments
     const mask = 1 << (bit & 31)
     if (segment === undefined || ((segment.words[bit >>> 5] ?? 0) & mask) === 0) return
-    unshare(segment)
-    segment.words[bit >>> 5]! &= ~mask
+    if (--segment.live === 0) {
+      this.#segments[Math.floor(ordinal / segmentDocuments)] = undefined
+    } else {
+      unshare(segment)
+      segment.words[bit >>> 5]! &= ~mask
+    }
     this.#live--
     this.#dead++
   }
@@ -106,24 +112,25 @@ class ScanIndex implements DocumentIndex {
   capture(limit: number, hidden = OrdinalSet.empty): IndexView {
     const count = Math.ceil(limit / segmentDocuments)
     const segments = this.#segments.slice(0, count)
-    for (const segment of segments) segment.isShared = true
+    for (const segment of segments) if (segment !== undefined) segment.isShared = true
     return new ScanView(
       limit,
-      segments.map(({ words }, number) => withoutHidden(words, number * segmentDocuments, hidden))
+      segments.map((segment, number) => segment && withoutHidden(segment.words, number * segmentDocuments, hidden))
     )
   }
 
   liveCount(limit: number): number {
     let count = 0
-    this.#segments.forEach(({ words }, number) => {
+    this.#segments.forEach((segment, number) => {
+      if (segment === undefined) return
       const first = number * segmentDocuments
-      count += positions(words, first, first, Math.min(first + segmentDocuments, limit)).length
+      count += positions(segment.words, first, first, Math.min(first + segmentDocuments, limit)).length
     })
     return count
   }
 
   stats(): IndexStats {
-    const live = this.#segments.length * segmentWords * 4
+    const held = this.#segments.filter((segment) => segment !== undefined)
     return {
       kind: this.#kind,
       segments: this.#segments.length,
@@ -133,20 +140,20 @@ class ScanIndex implements DocumentIndex {
       damage: [],
       unrepaired: [],
       bytes: noIndexBytes,
-      cache: { budgetBytes: 0, usedBytes: live, hits: 0, misses: 0 },
+      cache: { budgetBytes: 0, usedBytes: held.length * segmentWords * 4, hits: 0, misses: 0 },
       parameters: []
     }
   }
 
   #set(ordinal: number): void {
     const number = Math.floor(ordinal / segmentDocuments)
-    while (this.#segments.length <= number) {
-      this.#segments.push({ words: new Uint32Array(segmentWords), isShared: false })
-    }
-    const segment = this.#segments[number]!
+    while (this.#segments.length <= number) this.#segments.push(undefined)
+    this.#segments[number] ??= { words: new Uint32Array(segmentWords), live: 0, isShared: false }
+    const segment = this.#segments[number]
     const bit = ordinal % segmentDocuments
     // Bits at or above a view's limit are invisible to it, so adding needs no copy.
     segment.words[bit >>> 5]! |= 1 << (bit & 31)
+    segment.live++
     this.#live++
   }
 }
@@ -165,9 +172,9 @@ function withoutHidden(words: Uint32Array, first: number, hidden: OrdinalSet): U
 
 class ScanView implements IndexView {
   readonly limit: number
-  readonly #segments: readonly Uint32Array[]
+  readonly #segments: readonly (Uint32Array | undefined)[]
 
-  constructor(limit: number, segments: readonly Uint32Array[]) {
+  constructor(limit: number, segments: readonly (Uint32Array | undefined)[]) {
     this.limit = limit
     this.#segments = segments
   }

@@ -59,6 +59,24 @@ for (const reverse of [false, true]) {
   })
 }
 
+for (const reverse of [false, true]) {
+  test(`billions of ordinals without a document are passed over at once${reverse ? ', from their end' : ''}`, async () => {
+    const last = 9_007_199_254_740_000
+    let iterators = 0
+    const iterate = ({ from, to }: DocumentRange): DocumentIterator => {
+      iterators++
+      const found = [5, 6_000_000_000, last].filter((ordinal) => ordinal >= from && ordinal < to)
+      if (reverse) found.reverse()
+      const entries = found.map((ordinal) => [new Uint8Array(0), `d${ordinal}`])
+      return { nextv: async () => entries.splice(0), close: async () => {} } as unknown as DocumentIterator
+    }
+    const reader = new DocumentReader({ from: 0, to: last + 1, reverse }, iterate, toOrdinal, inBlocks)
+    const expected = ['d5', 'd6000000000', `d${last}`]
+    assert.equal(await readAll(reader), reverse ? expected.reverse() : expected)
+    assert.ok(iterators < 300, `${iterators} iterators`)
+  })
+}
+
 test('closing a reader early closes its iterators, and it returns nothing more', async () => {
   const { counter, iterate } = await storeOf(20_000, () => true)
   const reader = new DocumentReader({ from: 0, to: 20_000 }, iterate, toOrdinal, inBlocks)

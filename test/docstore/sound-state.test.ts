@@ -60,6 +60,44 @@ for (const options of [{ index: 'sharded' }, { index: 'none' }, { ids: 'reversib
   }
 }
 
+test('billions of ordinals without a document cost a collection without an index neither time nor memory', async () => {
+  const store = new MemoryLevel<string, string>()
+  let db = await open(store, { index: 'none' })
+  await db.insertMany(documents())
+  await db.close()
+  await store.open()
+  await store.put(stateKey, JSON.stringify({ nextOrdinal: 2 ** 32, documents: count, documentBytes: 1 }))
+  for (const more of [1, 2]) {
+    db = await open(store, { index: 'none' })
+    const started = performance.now()
+    assert.equal((await db.verify()).problems, [])
+    await db.insertOne({ _id: `more ${more}`, n: 3 })
+    assert.equal((await db.verify()).problems, [])
+    assert.is(await db.countDocuments({ n: 3 }), 43 + more)
+    const milliseconds = performance.now() - started
+    assert.ok(milliseconds < 10_000, `${milliseconds} ms`)
+    const { index } = (await db.stats()).collections[0]!
+    assert.is(index.cache.usedBytes, 2 * 8192)
+    await db.deleteOne({ _id: `more ${more - 1}` })
+    await db.close()
+    await store.open()
+  }
+})
+
+test('deleted documents take no memory of an index that knows only which there are', async () => {
+  await using db = await open(new MemoryLevel<string, string>(), { index: 'none' })
+  const first = db.find({ _id: 0 })
+  await db.insertMany(Array.from({ length: 140_000 }, (_, _id) => ({ _id })))
+  assert.equal(await first.next(), { _id: 0 })
+  const before = db.find({ _id: { $gte: 65_530, $lt: 65_540 } })
+  assert.equal(await before.next(), { _id: 65_530 })
+  await db.deleteMany({ _id: { $lt: 131_000 } })
+  assert.is((await before.toArray()).length, 9)
+  assert.is((await db.stats()).collections[0]!.index.cache.usedBytes, 2 * 8192)
+  assert.is(await db.countDocuments(), 9000)
+  assert.is(await db.countDocuments({ _id: { $exists: true } }), 9000)
+})
+
 test('the record of a bulk load that is malformed hides nothing', async () => {
   for (const load of ['{"nextOrdinal":', 'null', '{}', '{"nextOrdinal":"x","documents":1,"documentBytes":[]}']) {
     const store = new MemoryLevel<string, string>()

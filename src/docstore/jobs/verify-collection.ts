@@ -36,6 +36,8 @@ export class CollectionCheck {
   /** Documents read so far, and the collection's own count. */
   #documents = 0
   readonly #total: number
+  /** No document still to be looked up is in a segment before it. */
+  #segment = 0
 
   constructor(collection: OpenCollection, signal: AbortSignal | undefined, observer: CheckObserver) {
     this.#collection = collection
@@ -129,7 +131,7 @@ export class CollectionCheck {
 
   /** Looks up a document by its own fields, several at once. */
   async #checkLookup(view: ReadView, ordinal: number, document: Document): Promise<void> {
-    const segment = await segmentOf(view, ordinal)
+    const segment = await this.#segmentOf(view, ordinal)
     if (segment === undefined) return
     const isFoundBy = async ([key, value]: readonly [string, unknown]): Promise<void> => {
       const bounds = boundsOf(key, value)
@@ -140,6 +142,16 @@ export class CollectionCheck {
     for (let i = 0; i < fields.length; i += lookupsAtOnce) {
       await Promise.all(fields.slice(i, i + lookupsAtOnce).map(isFoundBy))
     }
+  }
+
+  /** Returns the segment whose range contains the ordinal. REQUIRES: called with ascending ordinals */
+  async #segmentOf({ index }: ReadView, ordinal: number): Promise<number | undefined> {
+    for (; this.#segment < index.segmentCount; this.#segment++) {
+      const { firstOrdinal, endOrdinal } = await index.evaluate(this.#segment, all)
+      if (ordinal < endOrdinal) return ordinal < firstOrdinal ? undefined : this.#segment
+      await this.#pauseIfDue()
+    }
+    return undefined
   }
 
   async #pauseIfDue(): Promise<void> {
@@ -165,15 +177,6 @@ function boundsOf(key: string, value: unknown): PairExpression | undefined {
     if (error instanceof PetalError) return undefined
     throw error
   }
-}
-
-/** Returns the segment whose range contains the ordinal. */
-async function segmentOf({ index }: ReadView, ordinal: number): Promise<number | undefined> {
-  for (let i = 0; i < index.segmentCount; i++) {
-    const { firstOrdinal, endOrdinal } = await index.evaluate(i, all)
-    if (ordinal >= firstOrdinal && ordinal < endOrdinal) return i
-  }
-  return undefined
 }
 
 /** The ordinals that the index considers live, compared with those of the documents: both ascend. */

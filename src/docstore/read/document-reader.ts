@@ -31,6 +31,7 @@ const maxBlockOrdinals = 2048
 interface Block {
   readonly iterator: DocumentIterator
   run: Promise<DocumentEntry[]>
+  isEmpty: boolean
 }
 
 export class DocumentReader {
@@ -70,10 +71,14 @@ export class DocumentReader {
       if (block === undefined) return []
       const entries = await block.run
       if (entries.length > 0) {
+        block.isEmpty = false
         block.run = readRun(block.iterator)
         return entries
       }
       this.#blocks.shift()
+      // In a gap of millions of ordinals they grow on; what is read of a larger one at a time has a limit, too.
+      if (block.isEmpty) this.#blockOrdinals *= 2
+      else this.#blockOrdinals = Math.min(this.#blockOrdinals, maxBlockOrdinals)
       await block.iterator.close()
     }
   }
@@ -90,7 +95,7 @@ export class DocumentReader {
     if (this.#reverse) this.#to = from
     else this.#from += ordinals
     const iterator = this.#iterate({ from, to: from + ordinals, reverse: this.#reverse })
-    return { iterator, run: readRun(iterator) }
+    return { iterator, run: readRun(iterator), isEmpty: true }
   }
 }
 
