@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -228,6 +228,45 @@ test('on disk, repair() puts damaged files aside, and the database can be read a
   await LsmLevel.destroy(path)
   assert.not(existsSync(path))
 })
+
+for (const [what, put] of [
+  ['a directory', (path: string) => mkdirSync(path)],
+  ['a directory with a file', (path: string) => mkdirSync(join(path, 'inner'), { recursive: true })],
+  ['a link that leads nowhere', (path: string) => symlinkSync('nowhere', path)]
+] as const) {
+  test(`on disk, ${what} in the place of a file, or beside the files, is put aside`, async () => {
+    const sound = join(temporaryDirectory(), 'db')
+    const db = new LsmLevel<string, string>(sound, smallOptions)
+    const content = await fillLevel(db)
+    cpSync(sound, `${sound}2`, { recursive: true })
+    await db.close()
+    rmSync(join(`${sound}2`, 'LOCK'))
+    const names = readdirSync(`${sound}2`)
+    const [table = ''] = names.filter((name) => name.endsWith('.sst'))
+    const [log = ''] = names.filter((name) => name.endsWith('.wal'))
+    const [manifest = ''] = names.filter((name) => name.startsWith('MANIFEST'))
+    const foreign = ['900000.sst', '900000.wal', '900000.vf', 'MANIFEST-900000']
+    for (const name of ['CURRENT', table, log, manifest, ...foreign]) {
+      const path = `${sound}-${name}`
+      cpSync(`${sound}2`, path, { recursive: true })
+      mkdirSync(join(path, 'lost', name), { recursive: true })
+      rmSync(join(path, name), { force: true })
+      put(join(path, name))
+      const { lost } = await LsmLevel.repair(path, smallOptions)
+      assert.ok(
+        lost.some((each) => each.path.endsWith(name) && each.what === 'is not a file'),
+        name
+      )
+      assert.ok(readdirSync(join(path, 'lost')).includes(`${name}.2`), name)
+      const again = new LsmLevel<string, string>(path, smallOptions)
+      const found = new Map(await again.iterator().all())
+      if (name !== table && name !== log) assert.equal(found, content, name)
+      else assert.ok(found.size > 0, name)
+      assert.equal((await again.verify()).problems, [], name)
+      await again.close()
+    }
+  })
+}
 
 function countDifferences(found: ReadonlyMap<string, string>, content: ReadonlyMap<string, string>): number {
   const keys = new Set([...found.keys(), ...content.keys()])

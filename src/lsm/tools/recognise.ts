@@ -11,6 +11,7 @@ import { parseFileName } from '../fs/file-names.ts'
 import type { FileSystem, OpenFile } from '../fs/file-system.ts'
 import { hasSystemCode } from '../fs/system-error.ts'
 import { readCurrent } from '../version/current-file.ts'
+import { isDamage } from './repair/losses.ts'
 
 export type DirectoryContents =
   | { readonly kind: 'missing' }
@@ -47,7 +48,7 @@ function hasCurrent(fileSystem: FileSystem, directory: string): boolean {
     return readCurrent(fileSystem, directory) !== undefined
   } catch (error) {
     // Damaged or foreign: the other files decide.
-    if (hasCode(error, 'LEVEL_CORRUPTION')) return false
+    if (isDamage(error)) return false
     throw error
   }
 }
@@ -55,16 +56,18 @@ function hasCurrent(fileSystem: FileSystem, directory: string): boolean {
 function isOurFile(fileSystem: FileSystem, directory: string, name: string): boolean {
   const parsed = parseFileName(name)
   if (parsed === undefined || !['table', 'log', 'manifest'].includes(parsed.kind)) return false
-  const file = fileSystem.open(join(directory, name), 'read')
+  let file: OpenFile | undefined
   try {
+    file = fileSystem.open(join(directory, name), 'read')
     return parsed.kind === 'table' ? hasFooter(file) : hasRecord(file, parsed.number)
   } catch (error) {
-    if (hasCode(error, 'LEVEL_CORRUPTION')) return false
+    // A link may lead to no file.
+    if (isDamage(error) || hasSystemCode(error, 'ENOENT')) return false
     // A table of a later format is ours.
     if (hasCode(error, 'LEVEL_NOT_SUPPORTED')) return true
     throw error
   } finally {
-    file.close()
+    file?.close()
   }
 }
 

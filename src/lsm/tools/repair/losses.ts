@@ -36,8 +36,11 @@ export class Losses {
   }
 }
 
-/** Invalid bytes, or a device that cannot read them; not a missing or inaccessible file. */
+/**
+ * Invalid bytes, a device that cannot read them, or a directory in the place of a file; not a missing or inaccessible
+ * file.
+ */
 export function isDamage(error: unknown): boolean {
   const { cause } = error as { readonly cause?: unknown }
-  return hasCode(error, 'LEVEL_CORRUPTION') || hasSystemCode(error, 'EIO') || hasSystemCode(cause, 'EIO')
+  return hasCode(error, 'LEVEL_CORRUPTION') || [error, cause].some((each) => hasSystemCode(each, 'EIO', 'EISDIR'))
 }

@@ -31,13 +31,22 @@ export class LostFiles {
     this.#directory = directory
   }
 
+  /**
+   * Moves what has a file's name, but is a directory or leads nowhere, into `lost`: it is no part of the database, but in
+   * its way. @throws Node's own errors
+   */
+  async setAside(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return
+    const lost = await this.#begin()
+    for (const name of names) this.#moveOne(name, lost)
+    await this.#fileSystem.syncDirectory(lost)
+  }
+
   /** Links or copies files into `lost`, durably; they also stay where they are. @throws Node's own errors */
   async keep(names: readonly string[]): Promise<void> {
     if (names.length === 0) return
     const fileSystem = this.#fileSystem
-    const lost = join(this.#directory, lostName)
-    fileSystem.makeDirectory(lost)
-    await fileSystem.syncDirectory(this.#directory)
+    const lost = await this.#begin()
     for (const name of names) {
       await this.#keepOne(name, lost)
       this.#kept.push(name)
@@ -62,10 +71,25 @@ export class LostFiles {
     return this.#kept
   }
 
+  /** Returns the path of `lost`. */
+  async #begin(): Promise<string> {
+    const lost = join(this.#directory, lostName)
+    this.#fileSystem.makeDirectory(lost)
+    await this.#fileSystem.syncDirectory(this.#directory)
+    return lost
+  }
+
+  #moveOne(name: string, lost: string): void {
+    const taken = this.#fileSystem.list(lost)
+    let attempt = 1
+    while (taken.includes(nthName(name, attempt))) attempt++
+    this.#fileSystem.rename(join(this.#directory, name), join(lost, nthName(name, attempt)))
+  }
+
   async #keepOne(name: string, lost: string): Promise<void> {
     const from = join(this.#directory, name)
     for (let attempt = 1; ; attempt++) {
-      const to = join(lost, attempt === 1 ? name : `${name}.${attempt}`)
+      const to = join(lost, nthName(name, attempt))
       try {
         this.#fileSystem.link(from, to)
         return
@@ -101,4 +125,8 @@ export class LostFiles {
       source.close()
     }
   }
+}
+
+function nthName(name: string, attempt: number): string {
+  return attempt === 1 ? name : `${name}.${attempt}`
 }

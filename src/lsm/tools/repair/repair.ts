@@ -17,6 +17,7 @@ import { resolveOptions } from '../../engine/resolve-options.ts'
 import { ioError, notSupported } from '../../errors.ts'
 import { comparatorName } from '../../format/version-edit.ts'
 import { logName, parseFileName, tableName } from '../../fs/file-names.ts'
+import type { FileSystem } from '../../fs/file-system.ts'
 import { acquireLock } from '../../fs/lock.ts'
 import { nodeFileSystem } from '../../fs/node-file-system.ts'
 import { sparing } from '../../fs/sparing-file-system.ts'
@@ -63,8 +64,8 @@ export async function repairStore(location: string, options: StoreOptions = {}):
     const lock = acquireLock(fileSystem, location)
     try {
       const directory = fileSystem.realPath(location)
-      const names = fileSystem.list(directory)
       const losses = new Losses()
+      const names = await filesIn(fileSystem, directory, losses)
       const base = readBaseState(fileSystem, directory, names, losses)
       const settings = {
         fileSystem,
@@ -96,6 +97,18 @@ function checkContents(contents: ReturnType<typeof recogniseDirectory>, location
       throw notSupported(`${location} is not a petaldb database (it is ${contents.found}): nothing was changed`)
     case 'ours':
   }
+}
+
+/** Returns the names in a directory, and moves aside what only has the name of a file of ours. */
+async function filesIn(fileSystem: FileSystem, directory: string, losses: Losses): Promise<readonly string[]> {
+  const names = fileSystem.list(directory)
+  const others = names.filter((name) => {
+    const { kind = 'lock' } = parseFileName(name) ?? {}
+    return kind !== 'lock' && kind !== 'temporary' && fileSystem.size(join(directory, name)) === undefined
+  })
+  for (const name of others) losses.add(join(directory, name), 'is not a file')
+  await new LostFiles(fileSystem, directory).setAside(others)
+  return names.filter((name) => !others.includes(name))
 }
 
 function firstFreeNumber(names: readonly string[], { nextFileNumber }: ManifestState): number {
