@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Level } from 'level'
 import { test } from 'uvu'
@@ -130,6 +130,123 @@ test('documents are saved without the catalog, the states, the _ids, the index a
   assert.equal([...saved.keys()].sort(), ['recovered_1', 'recovered_2', 'recovered_3'])
 })
 
+const definition = { id: 1, name: 'a', fields: [{ path: 'n', direction: 1 }], unique: false, sparse: false }
+
+/** Records of the catalog with a right checksum, what is told of them, and the names of the saved collections. */
+const malformed: readonly (readonly [key: string, record: unknown, what: RegExp, names: readonly string[]])[] = [
+  ['format', '{', /'format'/, ['computed', 'default']],
+  ['format', {}, /'format'/, ['computed', 'default']],
+  ['name:default', '{', /'name:default'/, ['computed', 'recovered_1']],
+  ['name:default', { number: 'x', index: 'sharded' }, /'name:default'/, ['computed', 'recovered_1']],
+  ['name:default', { number: 1 }, /'name:default'/, ['computed', 'default']],
+  ['name:default', { number: 1, index: 'other' }, /'other'/, ['computed', 'default']],
+  ['name:default', { number: 1, index: 'none', declared: [{}] }, /'name:default'/, ['computed', 'default']],
+  [
+    'name:default',
+    { number: 1, index: 'none', declared: [{ ...definition, unique: 5 }] },
+    /unique/,
+    ['computed', 'default']
+  ],
+  [
+    'name:default',
+    { number: 1, index: 'none', declared: [definition, { ...definition, fields: [{ path: 'm', direction: 1 }] }] },
+    /already exists/,
+    ['computed', 'default']
+  ],
+  [
+    'name:default',
+    { number: 1, index: 'none', declared: [{ ...definition, expireAfterSeconds: -1 }] },
+    /expireAfterSeconds/,
+    ['computed', 'default']
+  ],
+  ['name:computed', { number: 2, index: 'sharded', ids: {} }, /the ids of 'computed'/, ['computed', 'default']],
+  [
+    'name:computed',
+    { number: 2, index: 'sharded', ids: { codec: 'reversible', from: '0', to: '9', key: [1, 2] } },
+    /ids/,
+    ['computed', 'default']
+  ],
+  [
+    'name:computed',
+    { number: 2, index: 'sharded', ids: { codec: 'reversible', from: 0, to: 9, key: ['a', 2] } },
+    /ids/,
+    ['computed', 'default']
+  ],
+  [
+    'name:computed',
+    { number: 2, index: 'none', ids: { codec: 'reversible', from: 0, to: 9, key: [1, 2] } },
+    /sharded/,
+    ['computed', 'default']
+  ],
+  ['name:system.x', { number: 3, index: 'none' }, /reserved/, ['computed', 'default', 'recovered_3']],
+  ['name:a$b', { number: 3, index: 'none' }, /'a\$b'/, ['computed', 'default', 'recovered_3']]
+]
+
+test('a malformed record of the catalog is told, and what it does not tell is as for a new collection', async () => {
+  const location = scratchPath()
+  {
+    await using db = await open(location)
+    await db.insertMany(documents(50))
+    await db.collection('computed', { ids: 'reversible' }).insertMany(documents(40))
+  }
+  for (const [key, record, what, names] of malformed) {
+    const damaged = scratchPath()
+    const target = scratchPath()
+    cpSync(location, damaged, { recursive: true })
+    const text = typeof record === 'string' ? record : JSON.stringify(record)
+    await changeRecords(damaged, 'meta', (records) => records.put(new TextEncoder().encode(key), text))
+    const { documents: count, problems } = await repairDatabase(damaged, target)
+    assert.is(count, 90, text)
+    assert.ok(problems.length > 0 && problems.every((problem) => what.test(problem.what)), JSON.stringify(problems))
+    assert.equal([...(await checked(target)).keys()].sort(), names, text)
+  }
+})
+
+for (const store of ['lsm', 'level'] as const) {
+  test(`a database on ${store} whose marker is lost or damaged is saved, and nothing else is touched`, async () => {
+    const location = scratchPath()
+    const expected = await fill(location, store)
+    const marker = join(location, 'PETALDB')
+    const damages: readonly (readonly [name: string, damage: () => void])[] = [
+      ['missing', () => undefined],
+      ['empty', () => writeFileSync(marker, '')],
+      ['without a store', () => writeFileSync(marker, '{"magic":"petaldb","format":1}')],
+      ['of an unknown store', () => writeFileSync(marker, '{"magic":"petaldb","format":1,"store":"other"}')],
+      ['a directory', () => mkdirSync(marker)]
+    ]
+    for (const [name, damage] of damages) {
+      rmSync(marker, { force: true, recursive: true })
+      damage()
+      await rejects(repairDatabase(location, join(location, 'inside')), 'BadValue')
+      const target = scratchPath()
+      const { problems } = await repairDatabase(location, target)
+      assert.equal(
+        problems.map(({ kind, what }) => [kind, what]),
+        [['lost', `${marker}: the file is missing or damaged`]],
+        name
+      )
+      assert.equal(await checked(target), expected, name)
+    }
+    rmSync(marker, { recursive: true })
+    writeFileSync(marker, '{"magic":"petaldb","format":99,"store":"lsm"}')
+    await rejects(repairDatabase(location, scratchPath()), 'UnsupportedFormat')
+  })
+}
+
+test('a directory of others without a marker is refused, and not touched', async () => {
+  const stores = [LsmLevel, Level].map((Store) => {
+    const location = scratchPath()
+    return { location, store: new Store<string, string>(location) as Level<string, string> }
+  })
+  for (const { location, store } of stores) {
+    for (let i = 0; i < 1000; i++) await store.put(`!docs!${i}`, `!1.docs! ${i}`)
+    await store.close()
+    const before = readdirSync(location).sort()
+    await rejects(repairDatabase(location, scratchPath()), 'NotADatabase')
+    assert.equal(readdirSync(location).sort(), before)
+  }
+})
+
 test('of documents with the same _id the newer one is saved, and an unreadable one is told', async () => {
   const location = scratchPath()
   const target = scratchPath()
@@ -138,15 +255,20 @@ test('of documents with the same _id the newer one is saved, and an unreadable o
   await changeRecords(location, '1.docs', async (records) => {
     await records.put(ordinal(9000), '{"_id":42,"key":"newer"}')
     await records.put(ordinal(9001), '{"_id":43,')
+    await records.put(ordinal(9002), '{"key":"without"}')
+    await records.put(Uint8Array.of(255, 255), '{"_id":')
+    await records.put(Uint8Array.of(255, 255, 1), '{"_id":-1}')
   })
   const { documents: count, problems } = await repairDatabase(location, target)
-  assert.is(count, 5450)
+  assert.is(count, 5452)
   assert.equal(
     problems.map(({ collection, kind }) => `${collection} ${kind}`),
-    ['default document', 'default id']
+    ['default document', 'default id', 'default document', 'default id']
   )
   assert.match(problems[0]!.what, /^9001: /)
-  assert.match(problems[1]!.what, /42/)
+  assert.match(problems[1]!.what, /^9002: .* no _id/)
+  assert.match(problems[2]!.what, /^key ffff: /)
+  assert.match(problems[3]!.what, /42/)
   assert.equal((await checked(target)).get('default')?.get(42), { _id: 42, key: 'newer' })
 })
 

@@ -39,13 +39,15 @@ export function checkIds(option: IdsOption): Domain | 'table' {
   if (codec !== 'reversible') {
     throw invalid(`must be 'table', 'reversible' or { codec: 'reversible', from, to }`)
   }
-  const areNumbers = typeof from === 'number' && typeof to === 'number'
-  const isDomain =
-    areNumbers && Number.isSafeInteger(from) && Number.isSafeInteger(to - 1) && from < to && to - from <= maxDomain
-  if (!isDomain) {
+  if (to === undefined || !isDomain(from, to)) {
     throw invalid(`must have integers 'from' < 'to', at most 2^32 apart, got ${shown(from)} and ${shown(to)}`)
   }
   return { from, to }
+}
+
+function isDomain(from: unknown, to: unknown): boolean {
+  if (typeof from !== 'number' || typeof to !== 'number') return false
+  return Number.isSafeInteger(from) && Number.isSafeInteger(to - 1) && from < to && to - from <= maxDomain
 }
 
 /** Returns the header of a new collection; undefined for a table. */
@@ -82,7 +84,8 @@ export function idsOption(header: ReversibleHeader | undefined): 'table' | Fille
 export function idsOf(name: string, header: ReversibleHeader | undefined): ReversibleIds | undefined {
   if (header === undefined) return undefined
   const { codec, from, to, key } = header
-  const isSound = codec === 'reversible' && from < to && to - from <= maxDomain && key?.length === 2
+  const isSound =
+    codec === 'reversible' && isDomain(from, to) && key?.length === 2 && key.every((half) => Number.isInteger(half))
   if (isSound) return new ReversibleIds(header)
   throw new PetalError('DataCorruption', `The catalog record for the ids of '${name}' is damaged`, {
     details: { header }

@@ -87,14 +87,16 @@ interface CopyTraits {
 /**
  * Makes a database that appears complete and durable, or not at all.
  * @param fill calls the function it is given once to create the database, which is closed here
+ * @param original absolute path of the database that is copied, if it may have lost its marker
  */
 export async function createCopy<T>(
   location: string,
   reporter: ProgressReporter<never>,
   signal: AbortSignal | undefined,
-  fill: (create: (traits: CopyTraits) => Promise<Database>) => Promise<T>
+  fill: (create: (traits: CopyTraits) => Promise<Database>) => Promise<T>,
+  original?: string
 ): Promise<T> {
-  const filling = fillNewDirectory(location, signal, async (directory) => {
+  const fillDirectory = async (directory: string): Promise<T> => {
     let copy: Database | undefined
     try {
       const result = await fill(async ({ store, hasFilters }) => {
@@ -109,8 +111,8 @@ export async function createCopy<T>(
       await copy?.close().catch(() => undefined)
       throw error
     }
-  })
-  return filling.catch((error: unknown) => {
+  }
+  return fillNewDirectory(location, signal, fillDirectory, original).catch((error: unknown) => {
     throw reporter.failure(() => error)
   })
 }

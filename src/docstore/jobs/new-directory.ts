@@ -8,13 +8,15 @@ import { absolutePath } from '../store/location.ts'
 /**
  * @param location must not exist, or be an empty directory
  * @param fill fills an empty directory, and closes everything in it
+ * @param original absolute path of a database that is copied, which may have lost its marker
  * @throws PetalError DatabaseExists if the location is taken, BadValue if it is inside a database, StoreFailure;
  *   AbortedError; errors thrown by `fill`
  */
 export async function fillNewDirectory<T>(
   location: string,
   signal: AbortSignal | undefined,
-  fill: (directory: string) => Promise<T>
+  fill: (directory: string) => Promise<T>,
+  original?: string
 ): Promise<T> {
   // Before anything else is awaited.
   const target = await absolutePath(location)
@@ -23,11 +25,12 @@ export async function fillNewDirectory<T>(
   const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
   const { sparing } = await import('../../lsm/fs/sparing-file-system.ts')
   try {
-    return await stageDirectory(nodeFileSystem, target, async (directory) => {
+    const stage = async (directory: string): Promise<T> => {
       const result = await fill(directory)
       await syncFiles(sparing(nodeFileSystem), directory)
       return result
-    })
+    }
+    return await stageDirectory(nodeFileSystem, target, stage, original)
   } catch (error) {
     throw newDirectoryFailed(location, signal, error)
   }

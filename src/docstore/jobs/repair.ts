@@ -14,14 +14,17 @@ import type { Collection } from '../collection.ts'
 import type { Database } from '../database.ts'
 import { decodeRecord } from '../documents/record.ts'
 import { BulkWriteError } from '../errors.ts'
-import { idsOption } from '../ids/ids-option.ts'
+import { idsOf, idsOption } from '../ids/ids-option.ts'
 import { describeIndex } from '../indexes/definition.ts'
 import type { Known } from '../known-options.ts'
+import { assertIndexFor, indexOptions } from '../open-index.ts'
 import { assertOptions } from '../option-checks.ts'
 import type { IndexKind, Store } from '../options.ts'
+import type { Catalog } from '../store/catalog.ts'
 import type { CatalogEntry } from '../store/catalog-records.ts'
+import { checkNewCollectionName } from '../store/collection-name.ts'
 import { documentAreas } from '../store/document-areas.ts'
-import { Area } from '../store/layout.ts'
+import { Area, ordinalBytes } from '../store/layout.ts'
 import { absolutePath, assertPath } from '../store/location.ts'
 import { openCatalog } from '../store/open-catalog.ts'
 import { type LostPart, repairStore } from '../store/repair-store.ts'
@@ -60,16 +63,24 @@ export interface RepairResult {
 
 const readOptions = { keyEncoding: 'view', valueEncoding: 'utf8', highWaterMarkBytes: 4 * 1024 * 1024 } as const
 const documentsAtOnce = 1000
+/** Codes of errors of an index's build that are not due to its definition or its documents. */
+const otherCodes: readonly string[] = ['Aborted', 'DatabaseNotOpen', 'StoreFailure']
+
+interface Counts {
+  readonly collections: number
+  readonly documents: number
+}
 
 /**
  * Saves what can still be read of a damaged database into a new one of the same engine, with its collections and
  * declared indexes. Of documents with the same `_id`, as a lost table can leave them, the newest one is kept. A
- * collection whose name is lost is called `recovered_1`, or whatever its number is.
+ * collection whose name is lost is called `recovered_1`, or whatever its number is; where other properties of it are lost, it
+ * gets the default ones.
  * @param location directory of the damaged database, which nobody may have open. Its store is repaired: damaged files
  *   are moved to the directory `lost` inside it
  * @param target path of a directory that does not exist or is empty: it appears once all is saved and durable
  * @throws PetalError DatabaseNotFound, NotADatabase, DatabaseExists for a target that is taken, DBPathInUse, BadValue,
- *   UnsupportedFormat, DataCorruption for a record of the catalog that is unreadable, StoreFailure; AbortedError
+ *   UnsupportedFormat, StoreFailure; AbortedError
  * @example
  * const { documents, problems } = await repairDatabase('./tweets.db', './saved.db')
  * for (const { collection, what } of problems) console.log(collection ?? 'the store', what)
@@ -87,14 +98,14 @@ export async function repairDatabase(
   const [damaged, saved] = await Promise.all([absolutePath(location), absolutePath(target)])
   const reporter = new ProgressReporter(options.onProgress)
   const findings = new Findings()
-  const result = await createCopy(saved, reporter, signal, async (create) => {
+  const fill: Parameters<typeof createCopy<Counts>>[3] = async (create) => {
     const { name: store, lost } = await repairStore(damaged)
     for (const part of lost) findings.add(undefined, 'lost', textOf(part))
-    const { opened, catalog } = await openCatalog(damaged, { readOnly: true })
+    const onDamage = (what: string): void => findings.add(undefined, 'lost', what)
+    const { opened, catalog } = await openCatalog(damaged, { readOnly: true }, { engine: store, onDamage })
     try {
       const copy = await create({ store, hasFilters: catalog.hasIndex('embedded') })
-      const found = new Map(catalog.names.map((name) => [name, catalog.entry(name)!]))
-      await addNameless(found, opened.store, catalog.dropped())
+      const found = await collectionsOf(opened.store, catalog, findings)
       let documents = 0
       for (const [name, entry] of found) {
         const rescue = new Rescue(opened.store, copy, name, entry, findings)
@@ -108,7 +119,8 @@ export async function repairDatabase(
     } finally {
       await opened.close()
     }
-  })
+  }
+  const result = await createCopy(saved, reporter, signal, fill, damaged)
   return { ...result, problems: findings.problems, problemCount: findings.count }
 }
 
@@ -118,15 +130,30 @@ function textOf({ path, offset, bytes, what }: LostPart): string {
   return `${path}: ${what}${place}`
 }
 
-/** Adds collections whose records of names are lost, but not what is left of dropped ones. */
-async function addNameless(found: Map<string, CatalogEntry>, store: Store, dropped: readonly number[]): Promise<void> {
-  const known = new Set([...dropped, ...[...found.values()].map(({ number }) => number)])
-  for await (const number of documentAreas(store)) {
-    if (known.has(number)) continue
-    let name = `recovered_${number}`
-    while (found.has(name)) name += '_'
-    found.set(name, { number, index: 'sharded' })
+/** All collections, those without a usable name as `recovered_<n>`, but not what is left of dropped ones. */
+async function collectionsOf(store: Store, catalog: Catalog, findings: Findings): Promise<Map<string, CatalogEntry>> {
+  const found = new Map<string, CatalogEntry>()
+  const nameless: CatalogEntry[] = []
+  for (const name of catalog.names) {
+    const entry = catalog.entry(name)!
+    try {
+      checkNewCollectionName(name)
+      found.set(name, entry)
+    } catch (error) {
+      findings.add(undefined, 'lost', (error as PetalError).message)
+      nameless.push(entry)
+    }
   }
+  const known = new Set([...catalog.dropped(), ...[...found.values(), ...nameless].map(({ number }) => number)])
+  for await (const number of documentAreas(store)) {
+    if (!known.has(number)) nameless.push({ number, index: 'sharded' })
+  }
+  for (const entry of nameless) {
+    let name = `recovered_${entry.number}`
+    while (found.has(name)) name += '_'
+    found.set(name, entry)
+  }
+  return found
 }
 
 /** Saves a collection. */
@@ -144,8 +171,22 @@ class Rescue {
     this.#area = new Area(`${entry.number}.docs`)
     this.#name = name
     this.#entry = entry
-    this.#target = collectionIn(copy, name, entry.index as IndexKind, idsOption(entry.ids))
     this.#findings = findings
+    this.#target = this.#targetIn(copy)
+  }
+
+  /** The collection gets the default index and ids if its own are malformed. */
+  #targetIn(copy: Database): Collection {
+    const { index, ids } = this.#entry
+    try {
+      idsOf(this.#name, ids)
+      const { kind = 'sharded' } = indexOptions(index as IndexKind)
+      assertIndexFor(ids, kind)
+      return collectionIn(copy, this.#name, kind, idsOption(ids))
+    } catch (error) {
+      this.#findings.add(this.#name, 'lost', `kinds of index and ids: ${(error as Error).message}`)
+      return copy.collection(this.#name)
+    }
   }
 
   /** Yields the number of documents saved so far. */
@@ -173,7 +214,7 @@ class Rescue {
       try {
         await this.#target.createIndex(Object.entries(key), { ...options, ...(signal && { signal }) })
       } catch (error) {
-        if (!(error instanceof PetalError) || error.codeName !== 'DuplicateKey') throw error
+        if (!(error instanceof PetalError) || otherCodes.includes(error.codeName)) throw error
         this.#findings.add(this.#name, 'index', `'${options.name}' was not made: ${error.message}`)
       }
     }
@@ -181,11 +222,22 @@ class Rescue {
 
   #decode(key: Uint8Array, record: string): readonly Document[] {
     try {
-      return [decodeRecord(record)]
+      const document = decodeRecord(record)
+      if (document._id === undefined)
+        this.#findings.add(this.#name, 'id', `${this.#placeOf(key)}: it has no _id, and gets one`)
+      return [document]
     } catch (error) {
-      this.#findings.add(this.#name, 'document', `${this.#area.ordinalOf(key)}: ${(error as Error).message}`)
+      this.#findings.add(this.#name, 'document', `${this.#placeOf(key)}: ${(error as Error).message}`)
       return []
     }
+  }
+
+  /** The ordinal, if the key has one. */
+  #placeOf(key: Uint8Array): string {
+    const suffix = this.#area.suffix(key)
+    return suffix.length === ordinalBytes
+      ? String(this.#area.ordinalOf(key))
+      : `key ${Buffer.from(suffix).toString('hex')}`
   }
 
   async #insert(batch: readonly Document[]): Promise<void> {

@@ -59,12 +59,13 @@ export function splitKey(key: string): readonly [kind: string, rest: string] {
   return [key.slice(0, end), key.slice(end)]
 }
 
-/** @returns the number of the next collection @throws PetalError UnsupportedFormat */
+/** @returns the number of the next collection @throws PetalError UnsupportedFormat, DataCorruption */
 export function readFormat({ format, nextCollection }: Readonly<Record<string, unknown>>): number {
-  if (typeof format === 'number' && format <= storeFormat) return isNumber(nextCollection) ? nextCollection : 1
+  if (typeof format !== 'number') throw damagedRecord('format')
+  if (format <= storeFormat) return isNumber(nextCollection) ? nextCollection : 1
   throw new PetalError(
     'UnsupportedFormat',
-    `The store has format ${String(format)}; this version reads formats up to ${storeFormat}`,
+    `The store has format ${format}; this version reads formats up to ${storeFormat}`,
     { details: { found: format, supported: storeFormat } }
   )
 }
@@ -77,9 +78,23 @@ export function parseEntry(key: string, text: string): CatalogEntry {
     isNumber(number) &&
     typeof index === 'string' &&
     (ids === undefined || isPlainObject(ids)) &&
-    (declared === undefined || (Array.isArray(declared) && declared.every(isPlainObject)))
+    (declared === undefined || (Array.isArray(declared) && declared.every(isDefinition)))
   if (!isEntry) throw damagedRecord(key)
   return entry as unknown as CatalogEntry
+}
+
+/** What a malformed record of a name still tells: undefined without the collection's number. */
+export function salvageEntry(text: string): CatalogEntry | undefined {
+  const { number } = objectIn(text) ?? {}
+  return isNumber(number) ? { number, index: 'sharded' } : undefined
+}
+
+function isDefinition(value: unknown): value is IndexDefinition {
+  if (!isPlainObject(value)) return false
+  const { id, name, fields } = value
+  const isField = (field: unknown): boolean =>
+    isPlainObject(field) && typeof field.path === 'string' && (field.direction === 1 || field.direction === -1)
+  return isNumber(id) && typeof name === 'string' && Array.isArray(fields) && fields.every(isField)
 }
 
 /** Whether the value can be the number of a collection. */

@@ -25,6 +25,7 @@ import {
   parse,
   parseEntry,
   readFormat,
+  salvageEntry,
   splitKey,
   storeFormat
 } from './catalog-records.ts'
@@ -46,18 +47,22 @@ export class Catalog {
   readonly #writes = new WriteQueue()
   #nextCollection = 1
 
-  private constructor(store: Store, sync: boolean) {
+  readonly #onDamage: ((what: string) => void) | undefined
+
+  private constructor(store: Store, sync: boolean, onDamage: ((what: string) => void) | undefined) {
     this.#store = store
     this.#sync = sync
+    this.#onDamage = onDamage
     this.#meta = new Area('meta')
   }
 
   /**
    * @param sync whether writes wait for the disk
+   * @param onDamage told of malformed records, which are then left out instead of being thrown
    * @throws PetalError UnsupportedFormat, DataCorruption
    */
-  static async open(store: Store, sync: boolean): Promise<Catalog> {
-    const catalog = new Catalog(store, sync)
+  static async open(store: Store, sync: boolean, onDamage?: (what: string) => void): Promise<Catalog> {
+    const catalog = new Catalog(store, sync, onDamage)
     await catalog.#read()
     return catalog
   }
@@ -207,13 +212,28 @@ export class Catalog {
     }
     const format = texts.get('format')
     // Only trust the rest if the format is known.
-    if (format !== undefined) this.#nextCollection = readFormat(parse('format', format))
+    if (format !== undefined) {
+      this.#nextCollection = this.#orDamage(() => readFormat(parse('format', format))) ?? this.#nextCollection
+    }
     for (const [key, text] of texts) {
       const [kind, rest] = splitKey(key)
-      if (kind === 'name:') this.#use(rest, parseEntry(key, text))
-      else if (kind === 'state:') this.#states.set(key, text)
+      if (kind === 'name:') {
+        const entry = this.#orDamage(() => parseEntry(key, text)) ?? salvageEntry(text)
+        if (entry !== undefined) this.#use(rest, entry)
+      } else if (kind === 'state:') this.#states.set(key, text)
       else if (kind === 'dropped:' || kind === 'clearing:') this.#unfinished.add(key)
       if (kind !== 'name:') this.#isUsed(Number.parseInt(rest, 10))
+    }
+  }
+
+  #orDamage<T>(read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      const { codeName, message } = error as PetalError
+      if (codeName !== 'DataCorruption' || this.#onDamage === undefined) throw error
+      this.#onDamage(message)
+      return undefined
     }
   }
 

@@ -2,7 +2,9 @@
 import type { Store } from '../options.ts'
 import { Area } from './layout.ts'
 
-const docsPattern = /^(\d+)\.docs$/
+const docsPattern = /^([1-9]\d{0,14})\.docs$/
+/** Matches the beginning of a document's key. */
+export const documentKey = /![1-9]\d{0,14}\.docs!\0/
 
 /** Yields the numbers of collections that have documents, by looking up the first key of every area. */
 export async function* documentAreas(store: Store): AsyncGenerator<number, void> {

@@ -38,9 +38,16 @@ const levelOptions = { cacheSize: 128 * 1024 * 1024, writeBufferSize: 16 * 1024 
 /** Stores with an open database in this process: abstract-level does not lock them. */
 const inUse = new WeakSet<Store>()
 
-/** @param location as placeOf() returns it */
-export async function openStore(location: string | Store, options: OpenOptions): Promise<OpenedStore> {
-  const opened = typeof location === 'string' ? await openPath(location, options) : await adopt(location)
+/**
+ * @param location as placeOf() returns it
+ * @param engine of the directory, if its marker is not to be asked
+ */
+export async function openStore(
+  location: string | Store,
+  options: OpenOptions,
+  engine?: StoreName
+): Promise<OpenedStore> {
+  const opened = typeof location === 'string' ? await openPath(location, options, engine) : await adopt(location)
   const missing = missingSupport(opened.store)
   if (missing === undefined) return opened
   await opened.close()
@@ -84,15 +91,19 @@ async function adopt(store: Store): Promise<OpenedStore> {
 }
 
 /** @throws PetalError for any failure, including a directory that cannot be created or read */
-async function openPath(location: string, options: OpenOptions): Promise<OpenedStore> {
+async function openPath(location: string, options: OpenOptions, engine: StoreName | undefined): Promise<OpenedStore> {
   try {
-    return await openLocation(location, options)
+    return await openLocation(location, options, engine)
   } catch (error) {
     throw error instanceof PetalError ? error : openFailed(location, error, options.readOnly)
   }
 }
 
-async function openLocation(location: string, options: OpenOptions): Promise<OpenedStore> {
+async function openLocation(
+  location: string,
+  options: OpenOptions,
+  engine: StoreName | undefined
+): Promise<OpenedStore> {
   const wanted = checkStore(options.store ?? defaultStore)
   if (wanted === 'memory') {
     const store = await createStore('memory', location, options)
@@ -101,7 +112,8 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   }
   // Imported lazily: where there is no file system, databases are opened over a store.
   const { claimDirectory, createMarker, inspectDirectory } = await import('../../lsm/fs/directory.ts')
-  const directory = await inspectDirectory(location)
+  const directory =
+    engine === undefined ? await inspectDirectory(location) : ({ kind: 'ours', marker: { store: engine } } as const)
   const createIfMissing = options.createIfMissing ?? true
   const errorIfExists = options.errorIfExists ?? false
   const readOnly = options.readOnly ?? false

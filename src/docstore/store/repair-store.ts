@@ -1,6 +1,8 @@
 /** Makes the store of a damaged database open again, by means of the engine that made it. */
+import { join } from 'node:path'
 import { PetalError } from '../../model/errors.ts'
 import type { StoreName } from '../options.ts'
+import { documentKey } from './document-areas.ts'
 import { notADatabase, openFailed } from './open-store.ts'
 
 /** What a repair of a store could not save: a part of a file, as far as that is known. */
@@ -22,25 +24,47 @@ export interface RepairedStore {
  * @throws PetalError DatabaseNotFound, NotADatabase, DBPathInUse, UnsupportedFormat, StoreFailure; nothing was changed then
  */
 export async function repairStore(location: string): Promise<RepairedStore> {
-  const { claimDirectory, inspectDirectory } = await import('../../lsm/fs/directory.ts')
-  const directory = await inspectDirectory(location)
-  if (directory.kind === 'foreign') throw notADatabase(location, directory.found)
-  if (directory.kind !== 'ours') {
-    throw new PetalError('DatabaseNotFound', `There is no database at ${location}`, { details: { location } })
-  }
-  const release = await claimDirectory(location)
+  const { claimDirectory } = await import('../../lsm/fs/directory.ts')
+  let release: (() => void) | undefined
   try {
-    if (directory.marker.store === 'level') {
+    const { name, lost } = await engineOf(location)
+    release = await claimDirectory(location)
+    if (name === 'level') {
       const { Level } = await import('level')
       await (Level as unknown as { repair(location: string): Promise<void> }).repair(location)
-      return { name: 'level', lost: [] }
+      return { name, lost }
     }
     const { LsmLevel } = await import('../../lsm/lsm-level.ts')
-    const { lost } = await LsmLevel.repair(location)
-    return { name: 'lsm', lost }
+    const report = await LsmLevel.repair(location)
+    return { name, lost: [...lost, ...report.lost] }
   } catch (error) {
-    throw openFailed(location, error, true)
+    throw error instanceof PetalError ? error : openFailed(location, error, true)
   } finally {
-    release()
+    release?.()
   }
+}
+
+/** The engine that a directory's marker names, or whose files hold documents of ours if the marker is lost. */
+async function engineOf(location: string): Promise<RepairedStore> {
+  const { inspectDirectory, markerName } = await import('../../lsm/fs/directory.ts')
+  let damage: PetalError
+  try {
+    const directory = await inspectDirectory(location)
+    if (directory.kind === 'missing' || directory.kind === 'empty') {
+      throw new PetalError('DatabaseNotFound', `There is no database at ${location}`, { details: { location } })
+    }
+    if (directory.kind === 'ours') {
+      const { store } = directory.marker
+      if (store === 'level' || store === 'lsm') return { name: store, lost: [] }
+      damage = notADatabase(location, `one of an unknown store, '${store}'`)
+    } else damage = notADatabase(location, directory.found)
+  } catch (error) {
+    const { codeName } = error as PetalError
+    if (codeName !== 'NotADatabase' && codeName !== 'DataCorruption') throw error
+    damage = error as PetalError
+  }
+  const { engineByFiles } = await import('../../lsm/fs/engine-by-files.ts')
+  const name = await engineByFiles(location, documentKey)
+  if (name === undefined) throw damage
+  return { name, lost: [{ path: join(location, markerName), what: 'the file is missing or damaged' }] }
 }

@@ -143,8 +143,8 @@ export async function unwritableReason(location: string): Promise<string | undef
 
 function readMarker(location: string): Marker {
   const path = join(location, markerName)
-  const { size } = statSync(path)
-  const text = size <= maxMarkerBytes ? readFileSync(path, 'utf8') : ''
+  const stats = statSync(path)
+  const text = stats.isFile() && stats.size <= maxMarkerBytes ? readFileSync(path, 'utf8') : ''
   const content = parseObject(text)
   if (content?.magic !== magic) {
     throw new PetalError(
