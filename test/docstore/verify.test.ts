@@ -137,6 +137,11 @@ test('a document that cannot be read is reported', async () => {
   assert.match(problems[0] ?? '', /^default document 7: A stored document is damaged/)
 })
 
+test('a document without an _id is reported', async () => {
+  const problems = await problemsAfter(async (docs) => docs.put(await nthKey(docs, 8), '{"n":1}'))
+  assert.equal(problems, ['default document 8: it has no _id'])
+})
+
 test('an _id that leads to another document is reported', async () => {
   const problems = await problemsAfter(async (_, ids) => ids.put(await nthKey(ids, 9), '10'))
   assert.equal(problems, ['default id the _id of document 9 points to document 10'])

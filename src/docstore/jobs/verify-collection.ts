@@ -102,11 +102,13 @@ export class CollectionCheck {
   #decode(ordinal: number, record: string): Document | undefined {
     this.#documents++
     try {
-      return decodeRecord(record)
+      const document = decodeRecord(record)
+      if (document._id !== undefined) return document
+      this.#report('document', `${ordinal}: it has no _id`)
     } catch (error) {
       this.#report('document', `${ordinal}: ${(error as Error).message}`)
-      return undefined
     }
+    return undefined
   }
 
   async #checkIds(view: ReadView, keys: readonly Uint8Array[], ordinals: readonly number[]): Promise<void> {
