@@ -233,6 +233,31 @@ for (const [name, change] of malformedPairs) {
   })
 }
 
+test('columns of the open segment with a right checksum that are malformed are damage', async () => {
+  const range = compileFilter({ timestamp_ms: { $gte: sample.timestamp_ms } })
+  const changes: readonly ((bytes: Uint8Array) => Uint8Array)[] = [
+    (bytes) => bytes.subarray(0, bytes.length >> 1),
+    (bytes) => bytes.fill(0xff, bytes.length >> 1),
+    (bytes) => Uint8Array.of(...bytes, 0)
+  ]
+  for (const change of changes) {
+    const harness = pristine.crashed()
+    for (const key of harness.records.keysOf(IndexArea.chunkColumns)) {
+      harness.records.records.set(key, framed(key, change(harness.records.records.get(key)!.slice(0, -4))))
+    }
+    await harness.open()
+    await harness.check([...filters, range])
+    assert.is(harness.damage.length, 1)
+    assert.match(harness.damage[0]!, /a record of columns is unreadable/)
+    await harness.insert(tweets.slice(0, 700))
+    await harness.check([...filters, range])
+    await harness.reopen()
+    assert.is(harness.index.stats().recovered, harness.documents.size)
+    await harness.check([...filters, range])
+    await harness.close()
+  }
+})
+
 test('a list of leftovers with a right checksum that is no list is damage', async () => {
   for (const content of ['[1,', '{}', 'null', '["x"]', '[-1]', '[9007199254740993]']) {
     const harness = pristine.crashed()

@@ -181,8 +181,8 @@ for (const tail of tailNames) {
       const record = openSegmentRecord(segment, committed, 0, noBytes)
       const stored = decodeSegmentRecord(encodeSegmentRecord(record))
       segment.free()
-      segment = (await restoreOpenSegment(stored, checked, memory, geometry, pairHash).catch((error: Error) =>
-        assert.unreachable(error.message)
+      segment = (await restoreOpenSegment(stored, checked, memory, geometry, pairHash, assert.unreachable).catch(
+        (error: Error) => assert.unreachable(error.message)
       )) as OpenSegment
       assert.is(segment.documents, committed)
       await check(segment, committed)
@@ -211,7 +211,14 @@ for (const tail of tailNames) {
       const broken = new RecordMap(store.records)
       broken.records.delete(key)
       try {
-        const restored = await restoreOpenSegment(record, new CheckedStore(broken), memory, geometry, pairHash)
+        const restored = await restoreOpenSegment(
+          record,
+          new CheckedStore(broken),
+          memory,
+          geometry,
+          pairHash,
+          assert.unreachable
+        )
         restored.free()
         assert.unreachable(`without ${key}`)
       } catch (error) {

@@ -42,7 +42,7 @@ interface KeyFrame {
 export class OpenColumn implements RangeColumn {
   readonly spec: ColumnSpec
   readonly rowsRead = 0
-  readonly outside: GrowingRow
+  outside: GrowingRow
   min = Number.POSITIVE_INFINITY
   max = Number.NEGATIVE_INFINITY
   /** Number of documents in the column. */
@@ -80,6 +80,17 @@ export class OpenColumn implements RangeColumn {
     if (key < this.min) this.min = key
     if (key > this.max) this.max = key
     this.count++
+  }
+
+  /** Makes the first `documents` positions outsiders, whose keys are unknown. */
+  forget(documents: number): void {
+    this.free()
+    this.outside = new GrowingRow(this.#frames.length * this.#positionsPerFrame)
+    for (let position = 0; position < documents; position++) this.outside.add(position)
+    this.min = Number.POSITIVE_INFINITY
+    this.max = Number.NEGATIVE_INFINITY
+    this.count = 0
+    this.#sampledCount = 0
   }
 
   /** Returns the locations of the keys of positions [from, to), NaN for those not in the column. */

@@ -89,6 +89,7 @@ export function openSegmentRecord(
 
 /**
  * Restores an open segment; rows and columns are decoded when first touched.
+ * @param onDamage called when columns then turn out to be malformed: nothing is known of their documents' keys
  * @throws PetalError IndexDamaged when chunks are missing or do not fit the record
  */
 export async function restoreOpenSegment(
@@ -96,7 +97,8 @@ export async function restoreOpenSegment(
   store: IndexStore,
   memory: RowMemory,
   geometry: Geometry,
-  pairHash: PairHash
+  pairHash: PairHash,
+  onDamage: (message: string) => void
 ): Promise<OpenSegment> {
   const segment = new OpenSegment(memory, geometry, pairHash, record.firstOrdinal, {
     shards: record.shards,
@@ -128,9 +130,9 @@ export async function restoreOpenSegment(
       }
     }
     segment.columns.restoreLater((all) => {
-      for (const { bytes, place } of columns) {
-        if (!decodeColumnChunk(bytes, all, place, memory)) throw damaged(record, 'a record of columns is unreadable')
-      }
+      if (columns.every(({ bytes, place }) => decodeColumnChunk(bytes, all, place, memory))) return
+      for (const column of all) column.forget(record.documents)
+      onDamage(damaged(record, 'a record of columns is unreadable').message)
     })
     return segment
   } catch (error) {

@@ -124,7 +124,7 @@ export class StoredSegment extends RecordedSegment implements Segment {
 
   #read(memory: RowMemory): Promise<OpenSegment> {
     const { sealed, geometry } = this.#context
-    return restoreOpenSegment(this.record, sealed.store, memory, geometry, sealed.pairHash)
+    return restoreOpenSegment(this.record, sealed.store, memory, geometry, sealed.pairHash, sealed.onDamage)
   }
 
   async #rebuild(memory: RowMemory): Promise<OpenSegment> {
