@@ -288,6 +288,29 @@ test('a unique index that older documents would break is told, and not made', as
   assert.equal(db.listIndexes(), [])
 })
 
+test('of a LevelDB database damaged records of the log are told, a record that a crash has cut off is not', async () => {
+  const location = scratchPath()
+  {
+    await using db = await open(location, { store: 'level' })
+    await db.insertMany(documents(2000))
+    for (let n = 0; n < 50; n++) await db.insertOne({ _id: -1 - n, text: 'short' })
+    for (const copy of ['sound', 'cut', 'damaged']) cpSync(location, `${location}-${copy}`, { recursive: true })
+  }
+  for (const copy of ['sound', 'cut', 'damaged']) {
+    const [log = ''] = readdirSync(`${location}-${copy}`).filter((name) => name.endsWith('.log'))
+    const path = join(`${location}-${copy}`, log)
+    const bytes = readFileSync(path)
+    if (copy === 'cut') writeFileSync(path, bytes.subarray(0, -20))
+    const at = bytes.indexOf('number 700 ')
+    assert.ok(at > 0)
+    bytes[at] = 'N'.charCodeAt(0)
+    if (copy === 'damaged') writeFileSync(path, bytes)
+    const { problems } = await repairDatabase(`${location}-${copy}`, scratchPath())
+    assert.is(problems.length, copy === 'damaged' ? 1 : 0, JSON.stringify(problems))
+    if (copy === 'damaged') assert.match(problems[0]!.what, /\.log: a record is damaged; .* \(at offset \d+\)/)
+  }
+})
+
 test('a LevelDB database without CURRENT is saved', async () => {
   const location = scratchPath()
   const target = scratchPath()

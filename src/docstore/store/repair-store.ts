@@ -15,7 +15,7 @@ export interface LostPart {
 
 export interface RepairedStore {
   readonly name: Exclude<StoreName, 'memory'>
-  /** LevelDB does not tell. */
+  /** LevelDB does not tell: of its files only damaged records of logs are known. */
   readonly lost: readonly LostPart[]
 }
 
@@ -31,8 +31,11 @@ export async function repairStore(location: string): Promise<RepairedStore> {
     release = await claimDirectory(location)
     if (name === 'level') {
       const { Level } = await import('level')
+      const { damagedRecords } = await import('../../lsm/fs/level-log-check.ts')
+      const damaged = damagedRecords(location)
       await (Level as unknown as { repair(location: string): Promise<void> }).repair(location)
-      return { name, lost }
+      const what = 'a record is damaged; documents in it are saved as they are, or lost'
+      return { name, lost: [...lost, ...damaged.map((record) => ({ ...record, what }))] }
     }
     const { LsmLevel } = await import('../../lsm/lsm-level.ts')
     const report = await LsmLevel.repair(location)
