@@ -28,6 +28,9 @@ import { createSealedTail } from './tail/create-tail.ts'
 import type { SealedTail } from './tail/tail.ts'
 import { allGroups } from './upper-level.ts'
 
+const absent: Location = { kind: 'absent' }
+const unknown: Location = { kind: 'unknown' }
+
 export interface SealedContext {
   readonly memory: RowMemory
   readonly cache: RowCache
@@ -162,11 +165,18 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
   }
 
   locate(pair: HashedPair): Location {
-    const row = this.#ask((table) => table.find(pair))
-    if (this.#table === undefined) return { kind: 'unknown' }
-    if (row !== undefined) return row === NO_DOCUMENT ? { kind: 'absent' } : { kind: 'private', slot: row }
-    if (pair.tag === Tag.irregular) return { kind: 'absent' }
-    if (this.#isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
+    if (this.#table === undefined) return unknown
+    let row: number | undefined
+    // As #ask(), but without a function made for each of the many calls.
+    try {
+      row = this.#table.find(pair)
+    } catch (error) {
+      this.#noteMalformed(error)
+      return unknown
+    }
+    if (row !== undefined) return row === NO_DOCUMENT ? absent : { kind: 'private', slot: row }
+    if (pair.tag === Tag.irregular) return absent
+    if (this.#isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return absent
     return { kind: 'hashed', pair }
   }
 
