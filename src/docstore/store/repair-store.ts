@@ -32,7 +32,7 @@ export async function repairStore(location: string): Promise<RepairedStore> {
     if (name === 'level') {
       const { Level } = await import('level')
       const { damagedRecords } = await import('../../lsm/fs/level-log-check.ts')
-      const damaged = damagedRecords(location)
+      const damaged = await damagedRecords(location)
       await (Level as unknown as { repair(location: string): Promise<void> }).repair(location)
       const what = 'a record is damaged; documents in it are saved as they are, or lost'
       return { name, lost: [...lost, ...damaged.map((record) => ({ ...record, what }))] }

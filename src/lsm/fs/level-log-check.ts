@@ -5,8 +5,9 @@
  * A log is blocks of 32 KiB. A record, which never crosses a block, is its masked CRC-32C (4 bytes) of what follows the
  * length, its length (2), its type (1) and its payload; where fewer than 7 bytes are left, a block ends with padding.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { TimeSlice } from '../../model/time-slice.ts'
 
 const blockBytes = 32 * 1024
 const headerBytes = 7
@@ -17,21 +18,25 @@ export interface DamagedRecord {
 }
 
 /** Of each block only the first one: where the next begins is then unknown. @throws Node's own errors */
-export function damagedRecords(directory: string): DamagedRecord[] {
-  const logs = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile() && isLog(entry.name))
-  return logs.flatMap(({ name }) => {
-    const path = join(directory, name)
-    return damagedIn(readFileSync(path)).map((offset) => ({ path, offset }))
-  })
+export async function damagedRecords(directory: string): Promise<DamagedRecord[]> {
+  const found: DamagedRecord[] = []
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (!entry.isFile() || !isLog(entry.name)) continue
+    const path = join(directory, entry.name)
+    for (const offset of await damagedIn(await readFile(path))) found.push({ path, offset })
+  }
+  return found
 }
 
 function isLog(name: string): boolean {
   return /^\d{6,}\.log$/.test(name)
 }
 
-function damagedIn(log: Buffer): number[] {
+async function damagedIn(log: Buffer): Promise<number[]> {
   const found: number[] = []
+  const timeSlice = new TimeSlice()
   for (let block = 0; block < log.length; block += blockBytes) {
+    if (timeSlice.isOver()) await timeSlice.renew()
     const end = Math.min(block + blockBytes, log.length)
     let at = block
     while (at + headerBytes <= end) {
