@@ -49,8 +49,6 @@ test('tableFor() finds the table whose range contains the key', () => {
         tables.find((table) => holds(table, wanted))
       )
       assert.is(version.tableFor(2, wanted), undefined)
-      assert.is(version.isBaseLevelFor(1, wanted), true)
-      assert.is(version.isBaseLevelFor(0, wanted), version.tableFor(1, wanted) === undefined)
     }),
     { seed, numRuns: 500 }
   )

@@ -15,11 +15,8 @@ export function storedRow(words: Uint32Array, documents: number, rowBytes: numbe
   const fewer = invert ? documents - count : count
   // A gap takes at least one byte, so that a list of more positions than a dense row has bytes cannot be smaller.
   if (fewer < rowBytes) {
-    const gaps = encodeGaps(words, documents, invert, rowBytes)
-    if (gaps !== undefined) {
-      gaps[0] = invert ? RowShape.complement : RowShape.list
-      return gaps
-    }
+    const gaps = encodeGaps(words, documents, invert)
+    if (gaps.length < rowBytes) return Uint8Array.of(invert ? RowShape.complement : RowShape.list, ...gaps)
   }
   const dense = new Uint8Array(1 + rowBytes)
   dense[0] = RowShape.dense
@@ -29,21 +26,16 @@ export function storedRow(words: Uint32Array, documents: number, rowBytes: numbe
   return dense
 }
 
-function encodeGaps(words: Uint32Array, documents: number, invert: boolean, limit: number): Uint8Array | undefined {
-  const out = new Uint8Array(1 + limit + 4)
-  let length = 1
+/** The bits of a row, or those that are not set, as a gap list. */
+export function encodeGaps(words: Uint32Array, documents = words.length * 32, invert = false): Uint8Array {
+  const out = new Uint8Array(3 * documents)
+  let length = 0
   let next = 0
-  const wordCount = Math.ceil(documents / 32)
-  for (let w = 0; w < wordCount; w++) {
-    let word = invert ? ~words[w]! : words[w]!
-    while (word !== 0) {
-      const position = w * 32 + (31 - Math.clz32(word & -word))
-      word &= word - 1
-      if (position >= documents) break
-      length = writeGap(out, length, position - next)
-      next = position + 1
-      if (length > limit) return undefined
-    }
+  for (let position = 0; position < documents; position++) {
+    const isSet = (words[position >>> 5]! & (1 << (position & 31))) !== 0
+    if (isSet === invert) continue
+    length = writeGap(out, length, position - next)
+    next = position + 1
   }
   return out.slice(0, length)
 }

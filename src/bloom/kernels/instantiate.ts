@@ -5,7 +5,7 @@ import { kernelsBase64 } from './kernels.generated.ts'
 import type { Kernels } from './kernels.ts'
 
 /**
- * Compiles the kernels over a memory. Synchronous: the module is small, some 17 KB.
+ * Compiles the kernels over a memory. Synchronous: the module is small, some 16 KB.
  * @throws PetalError KernelsUnavailable without WebAssembly SIMD, or on a big-endian machine
  */
 export function instantiateKernels(memory: SharedWasmMemory): Kernels {

@@ -19,8 +19,6 @@ export interface Kernels {
    * @returns 1 if any bit of `out` is set, else 0
    */
   andRows(pointers: number, count: number, out: number, bytes: number): 0 | 1
-  /** out = OR of `count` rows, in one pass. No rows: all zeros. Returns 1 if any bit of `out` is set, else 0. */
-  orRows(pointers: number, count: number, out: number, bytes: number): 0 | 1
 
   /**
    * The subset of `groups` in whose part the AND of the rows has a bit set; the AND is not stored.
@@ -45,14 +43,10 @@ export interface Kernels {
   /** Clears every bit at position ≥ bits; `bits` is arbitrary, `bytes` is the length of the row. */
   clearFrom(address: number, bits: number, bytes: number): void
 
-  /** 1 if no bit is set, else 0. */
-  isZero(address: number, bytes: number): 0 | 1
   /** 1 if a and b hold the same bits, else 0. */
   equal(a: number, b: number, bytes: number): 0 | 1
   /** Number of bits set. */
   popcount(address: number, bytes: number): number
-  /** Number of bits set in a & b, which is not stored. */
-  popcountAnd(a: number, b: number, bytes: number): number
 
   /**
    * Writes the positions of set bits, ascending, as u16.
@@ -62,10 +56,6 @@ export interface Kernels {
    * @returns how many there are, or `max` if there are more
    */
   enumerate(address: number, bytes: number, out: number, max: number, first: number): number
-  /** Sets the bits of `out` at `count` positions (u16, 2-aligned, any order). Other bits are unchanged. */
-  setPositions(positions: number, count: number, out: number): void
-  /** Clears the bits of `out` at `count` positions (u16, 2-aligned, any order). Other bits are unchanged. */
-  clearPositions(positions: number, count: number, out: number): void
 
   /**
    * Sets the bits of `out` listed in a gap list of LEB128 numbers: the first position, then each distance to the
@@ -75,12 +65,6 @@ export interface Kernels {
    * @returns number of positions, or −1 for a truncated, overlong or too large number; `out` is then partly written
    */
   decodeGaps(address: number, length: number, out: number): number
-  /**
-   * Writes the set bits of a row of at most 8 KiB as a gap list.
-   * @param out any; at most `max` bytes are written
-   * @returns bytes written, or −1 if they would exceed `max`
-   */
-  encodeGaps(address: number, bytes: number, out: number, max: number): number
 
   /**
    * Writes a row in the smallest of its stored forms: see sharded-bloom/segment/row-codec.ts. Clears the row's bits at
@@ -307,8 +291,6 @@ export interface Kernels {
   /** As checksum() of sharded-bloom/records/checksum.ts, but int32; any address and length. */
   checksum(address: number, length: number, seed: number): number
 
-  /** target |= source; addresses any, `bytes` a multiple of 8. */
-  orSignature(source: number, target: number, bytes: number): void
   /**
    * Transposes the signatures of 64 consecutive documents into column `block` of every row: bit p of signature d
    * becomes bit 64 · block + d of row p. Overwrites those words; other bits are unchanged.

@@ -30,7 +30,7 @@ const PAGE_BYTES = 65_536
 const SCRATCH_BASE = PAGE_BYTES
 const SCRATCH_END = SCRATCH_BASE + (1 << 20)
 
-export const DEFAULT_ROW_MEMORY_BYTES = 512 << 20
+const defaultBytes = 512 << 20
 
 /** An owner of frames that it can give up when others need them. */
 export interface FrameHolder {
@@ -53,7 +53,6 @@ export class RowMemory {
   readonly u8: Uint8Array<SharedArrayBuffer>
   readonly u16: Uint16Array<SharedArrayBuffer>
   readonly u32: Uint32Array<SharedArrayBuffer>
-  readonly u64: BigUint64Array<SharedArrayBuffer>
   readonly f64: Float64Array<SharedArrayBuffer>
   /** Frames in all. */
   readonly frames: number
@@ -72,14 +71,13 @@ export class RowMemory {
    * @param bytes size of the memory, rounded up to 64 KiB, at most 4 GiB
    * @throws PetalError KernelsUnavailable, or ExceededMemoryLimit if that much address space is not available
    */
-  constructor(bytes: number = DEFAULT_ROW_MEMORY_BYTES) {
+  constructor(bytes: number = defaultBytes) {
     const pages = Math.max(Math.ceil(bytes / PAGE_BYTES), Math.ceil((SCRATCH_END + FRAME_STRIDE) / PAGE_BYTES))
     const memory = reserve(pages)
     this.kernels = instantiateKernels(memory)
     this.u8 = new Uint8Array(memory.buffer)
     this.u16 = new Uint16Array(memory.buffer)
     this.u32 = new Uint32Array(memory.buffer)
-    this.u64 = new BigUint64Array(memory.buffer)
     this.f64 = new Float64Array(memory.buffer)
     this.frames = Math.floor((memory.buffer.byteLength - SCRATCH_END) / FRAME_STRIDE)
     this.#taken = new Uint8Array(this.frames)

@@ -1,42 +1,17 @@
 /** Searches for tables in a level below 0, where they ascend and do not overlap. */
+import { countWhile } from '../../model/count-while.ts'
 import { compareKeys } from '../format/entry.ts'
 import { KeyHeads } from '../format/key-heads.ts'
 import type { TableMeta } from './table-meta.ts'
 
 /** Index of the first table that ends at or after `key`; the number of tables if there is none. */
 export function firstEndingAt(tables: readonly TableMeta[], key: Uint8Array): number {
-  let low = 0
-  let high = tables.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compareKeys(tables[middle]!.largest, key) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
+  return countWhile(tables.length, (i) => compareKeys(tables[i]!.largest, key) < 0)
 }
 
 /** Index of the first table that begins after `key`; the number of tables if there is none. */
 export function firstStartingAfter(tables: readonly TableMeta[], key: Uint8Array): number {
-  let low = 0
-  let high = tables.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compareKeys(tables[middle]!.smallest, key) <= 0) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** Index of the first table that begins at or after `key`; the number of tables if there is none. */
-export function firstStartingAt(tables: readonly TableMeta[], key: Uint8Array): number {
-  let low = 0
-  let high = tables.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compareKeys(tables[middle]!.smallest, key) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
+  return countWhile(tables.length, (i) => compareKeys(tables[i]!.smallest, key) <= 0)
 }
 
 /** The tables that may hold keys k with start ≤ k < end; undefined is unbounded. */
@@ -45,7 +20,8 @@ export function tablesWithin(
   { start, end }: { readonly start: Uint8Array | undefined; readonly end: Uint8Array | undefined }
 ): readonly TableMeta[] {
   const from = start === undefined ? 0 : firstEndingAt(tables, start)
-  const to = end === undefined ? tables.length : firstStartingAt(tables, end)
+  const to =
+    end === undefined ? tables.length : countWhile(tables.length, (i) => compareKeys(tables[i]!.smallest, end) < 0)
   return from === 0 && to === tables.length ? tables : tables.slice(from, Math.max(from, to))
 }
 

@@ -98,14 +98,6 @@ export class Version {
     return search.tableFor(key)
   }
 
-  /** Whether no table of a level deeper than `level` may hold `key`. */
-  isBaseLevelFor(level: number, key: Uint8Array): boolean {
-    for (let deeper = Math.max(1, level + 1); deeper < levelCount; deeper++) {
-      if (this.tableFor(deeper, key) !== undefined) return false
-    }
-    return true
-  }
-
   /** Every table, from level 0 down. */
   *allTables(): Generator<TableMeta, void> {
     for (const tables of this.levels) yield* tables

@@ -7,9 +7,9 @@
  * 2. It gives frames back when row memory is exhausted, whoever needs them.
  * 3. `owner.slots[i]` is the slot of frame i plus one, or 0 when the frame is not cached.
  */
-import type { FrameHolder, RowMemory } from '../../bloom/kernels/index.ts'
+import { FRAME_BYTES, type FrameHolder, type RowMemory } from '../../bloom/kernels/index.ts'
 
-export const frameBytes = 8192
+export const frameBytes = FRAME_BYTES
 /** Frames evicted at once when row memory is exhausted. */
 const framesToShed = 64
 

@@ -57,7 +57,7 @@ export const reading = [
   ),
   mutant(
     'a range leaves out the table that begins before its end',
-    edit('lsm/version/level', 'firstStartingAt(tables, end)\n  return', 'firstEndingAt(tables, end)\n  return'),
+    edit('lsm/version/level', 'compareKeys(tables[i]!.smallest, end) < 0', 'compareKeys(tables[i]!.largest, end) < 0'),
     'lsm/range-tables'
   ),
   mutant(

@@ -1,33 +1,19 @@
-/**
- * The AND and the OR of many rows; the contract of every function is in ../kernels.ts, the invariants in ./index.ts.
- */
+/** The AND of many rows; the contract of every function is in ../kernels.ts, the invariants in ./index.ts. */
 const ZERO: v128 = i64x2.splat(0)
 const ONES: v128 = i64x2.splat(-1)
 
 export function andRows(pointers: usize, count: u32, out: usize, bytes: u32): u32 {
-  return combineRows(true, pointers, count, out, bytes)
-}
-
-export function orRows(pointers: usize, count: u32, out: usize, bytes: u32): u32 {
-  return combineRows(false, pointers, count, out, bytes)
-}
-
-/** Instantiated once for each value of `isAnd`, which is a constant at every call. */
-// @ts-ignore: decorator
-@inline
-function combineRows(isAnd: bool, pointers: usize, count: u32, out: usize, bytes: u32): u32 {
   const end = pointers + (<usize>count << 2)
-  const start = isAnd ? ONES : ZERO
   let any = ZERO
   let offset: usize = 0
   for (const wide = <usize>bytes & ~63; offset < wide; offset += 64) {
-    let a = start, b = start, c = start, d = start
+    let a = ONES, b = ONES, c = ONES, d = ONES
     for (let pointer = pointers; pointer < end; pointer += 4) {
       const row = <usize>load<u32>(pointer) + offset
-      a = combine(isAnd, a, v128.load(row))
-      b = combine(isAnd, b, v128.load(row, 16))
-      c = combine(isAnd, c, v128.load(row, 32))
-      d = combine(isAnd, d, v128.load(row, 48))
+      a = v128.and(a, v128.load(row))
+      b = v128.and(b, v128.load(row, 16))
+      c = v128.and(c, v128.load(row, 32))
+      d = v128.and(d, v128.load(row, 48))
     }
     v128.store(out + offset, a)
     v128.store(out + offset, b, 16)
@@ -36,9 +22,9 @@ function combineRows(isAnd: bool, pointers: usize, count: u32, out: usize, bytes
     any = v128.or(v128.or(any, v128.or(a, b)), v128.or(c, d))
   }
   for (; offset < <usize>bytes; offset += 16) {
-    let a = start
+    let a = ONES
     for (let pointer = pointers; pointer < end; pointer += 4) {
-      a = combine(isAnd, a, v128.load(<usize>load<u32>(pointer) + offset))
+      a = v128.and(a, v128.load(<usize>load<u32>(pointer) + offset))
     }
     v128.store(out + offset, a)
     any = v128.or(any, a)
@@ -63,10 +49,4 @@ export function groupsWithBits(pointers: usize, count: u32, groups: u32, groupBy
     if (v128.any_true(any)) found |= rest & -rest
   }
   return found
-}
-
-// @ts-ignore: decorator
-@inline
-function combine(isAnd: bool, a: v128, b: v128): v128 {
-  return isAnd ? v128.and(a, b) : v128.or(a, b)
 }

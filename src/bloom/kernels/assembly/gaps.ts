@@ -1,4 +1,4 @@
-/** Gap lists; the contract of the two kernels is in ../kernels.ts. */
+/** Gap lists; the contract of decodeGaps() is in ../kernels.ts. */
 
 /** Positions are 16-bit: the longest row has 65,536 bits. */
 const MAX_POSITION: u32 = 65535
@@ -29,11 +29,11 @@ export function readGaps(address: usize, length: u32, last: u32, out: usize): i3
   return count
 }
 
-export function encodeGaps(address: usize, bytes: u32, out: usize, max: u32): i32 {
-  return writeGaps(address, bytes, 0, bytes << 3, out, max)
-}
-
-/** As encodeGaps(), for the bits that differ from `flip` at positions below `positions`. */
+/**
+ * Writes the bits of a row that differ from `flip`, at positions below `positions`, as a gap list.
+ * @param max bytes written at most
+ * @returns bytes written, or −1 if they would exceed `max`
+ */
 export function writeGaps(address: usize, bytes: u32, flip: u64, positions: u32, out: usize, max: u32): i32 {
   const end = out + <usize>max
   let at = out

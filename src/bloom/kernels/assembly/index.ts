@@ -11,9 +11,9 @@
  */
 export * from './checksum'
 export * from './column-keys'
-export { andRows, groupsWithBits, orRows } from './combine'
+export { andRows, groupsWithBits } from './combine'
 export { fingerprintGroups, fingerprintPositions, listFingerprints } from './fingerprints'
-export { decodeGaps, encodeGaps } from './gaps'
+export { decodeGaps } from './gaps'
 export * from './groups'
 export * from './positions'
 export * from './ranges'

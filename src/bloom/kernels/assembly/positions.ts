@@ -1,5 +1,4 @@
-/** Rows and lists of positions; the contract of every function is in ../kernels.ts, the invariants in ./index.ts. */
-import { setBit } from './gaps'
+/** Lists of positions; the contract is in ../kernels.ts, the invariants in ./index.ts. */
 
 /** Where enumerate() lists the words that are not zero: 2 KiB of the kernels' own workspace. */
 const WORDS: usize = 4096
@@ -56,16 +55,4 @@ function listWords(address: usize, bytes: u32): usize {
     next += <usize>(load<u64>(address + offset) != 0) << 1
   }
   return next
-}
-
-export function setPositions(positions: usize, count: u32, out: usize): void {
-  for (const end = positions + (<usize>count << 1); positions < end; positions += 2) setBit(out, <u32>load<u16>(positions))
-}
-
-export function clearPositions(positions: usize, count: u32, out: usize): void {
-  for (const end = positions + (<usize>count << 1); positions < end; positions += 2) {
-    const position = <u32>load<u16>(positions)
-    const at = out + <usize>(position >> 3)
-    store<u8>(at, load<u8>(at) & ~<u8>(<u32>1 << (position & 7)))
-  }
 }

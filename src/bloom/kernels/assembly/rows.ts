@@ -59,13 +59,6 @@ export function copy(from: usize, to: usize, bytes: u32): void {
   memory.copy(to, from, bytes)
 }
 
-export function isZero(address: usize, bytes: u32): u32 {
-  for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
-    if (v128.any_true(v128.load(address + offset))) return 0
-  }
-  return 1
-}
-
 export function equal(a: usize, b: usize, bytes: u32): u32 {
   for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
     if (v128.any_true(v128.xor(v128.load(a + offset), v128.load(b + offset)))) return 0
@@ -81,20 +74,6 @@ export function popcount(address: usize, bytes: u32): u32 {
     const end = min<usize>(offset + 31 * 16, bytes)
     let sums = ZERO
     for (; offset < end; offset += 16) sums = i8x16.add(sums, i8x16.popcnt(v128.load(address + offset)))
-    total = i32x4.add(total, i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(sums)))
-  }
-  return sumLanes(total)
-}
-
-export function popcountAnd(a: usize, b: usize, bytes: u32): u32 {
-  let total = ZERO
-  let offset: usize = 0
-  while (offset < <usize>bytes) {
-    const end = min<usize>(offset + 31 * 16, bytes)
-    let sums = ZERO
-    for (; offset < end; offset += 16) {
-      sums = i8x16.add(sums, i8x16.popcnt(v128.and(v128.load(a + offset), v128.load(b + offset))))
-    }
     total = i32x4.add(total, i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(sums)))
   }
   return sumLanes(total)

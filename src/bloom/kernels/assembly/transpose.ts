@@ -1,18 +1,7 @@
-/**
- * Adding documents: signatures, and the rows made from them. The contract of every function is in ../kernels.ts, the
- * invariants in ./index.ts.
- */
+/** Makes rows from documents' signatures. The contract is in ../kernels.ts, the invariants in ./index.ts. */
 /** transposeBlock's workspace: 32 vectors, and the 8 words made from four of them. */
 const WORKSPACE: usize = 1024
 const WORDS: usize = 1536
-
-export function orSignature(source: usize, target: usize, bytes: u32): void {
-  let offset: usize = 0
-  for (const wide = <usize>bytes & ~15; offset < wide; offset += 16) {
-    v128.store(target + offset, v128.or(v128.load(target + offset), v128.load(source + offset)))
-  }
-  if (offset < <usize>bytes) store<u64>(target + offset, load<u64>(target + offset) | load<u64>(source + offset))
-}
 
 export function transposeBlock(
   signatures: usize, signatureBytes: u32, frames: usize, rowsPerFrame: u32, block: u32
