@@ -5,7 +5,7 @@ import type { PairHash } from './pairs/pair-hash.ts'
 import { Tag } from './pairs/pair-tags.ts'
 import { QueryRange } from './ranges/interval.ts'
 import type { HashedPair } from './segment/private-table.ts'
-import type { Location, Segment } from './segment/segment.ts'
+import { absent, type HashedLocation, type Location, type Segment } from './segment/segment.ts'
 
 export interface BoundsLeaf {
   readonly kind: 'pair'
@@ -14,6 +14,8 @@ export interface BoundsLeaf {
   readonly pair: HashedPair
   /** The tag pair of documents that must stay out of lower although the pair's private row holds them. */
   readonly irregular: HashedPair
+  /** Where a segment keeps the pair that has no private row for it. */
+  readonly hashed: HashedLocation
 }
 
 /** ANDed ranges of one type on one path. */
@@ -39,22 +41,23 @@ export interface PreparedBounds {
   /** Every leaf, once per occurrence: these are loaded before a segment is evaluated. */
   readonly leaves: readonly (BoundsLeaf | RangeLeaf)[]
   /** Where the current segment keeps each leaf; refilled for every segment, and read before anything is awaited. */
-  readonly locations: LeafLocation[]
+  readonly locations: readonly LeafLocation[]
   /** The sealed segment that the locations are of. */
   located: Segment | undefined
 }
 
 export interface LeafLocation {
-  readonly pair: Location
-  readonly irregular: Location
+  pair: Location
+  irregular: Location
 }
 
 export function prepareBounds(expression: PairExpression, pairHash: PairHash): PreparedBounds {
   const leaves: (BoundsLeaf | RangeLeaf)[] = []
-  let count = 0
+  const locations: LeafLocation[] = []
   const leafOf = (pair: HashedPair): BoundsLeaf => {
     const irregular = pairHash.hash({ path: topLevelKey(pair.path), tag: Tag.irregular, key: 0 })
-    return { kind: 'pair', index: count++, pair, irregular }
+    const index = locations.push({ pair: absent, irregular: absent }) - 1
+    return { kind: 'pair', index, pair, irregular, hashed: { kind: 'hashed', pair } }
   }
   const rangeLeaf = (ranges: readonly Range[]): RangeLeaf => {
     const { path, type } = ranges[0]!
@@ -95,7 +98,7 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
     }
   }
   const root = prepare(expression)
-  return { root, leaves, locations: [], located: undefined }
+  return { root, leaves, locations, located: undefined }
 }
 
 /** Groups the ranges by type and path. */

@@ -2,10 +2,9 @@
 import type { BoundsLeaf, BoundsNode, PreparedBounds } from './bounds.ts'
 import { areSparse } from './segment/and-groups.ts'
 import { columnOf } from './segment/groups.ts'
-import type { Location, Segment } from './segment/segment.ts'
+import { absent, type Segment } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
 
-const absent: Location = { kind: 'absent' }
 const none: readonly BoundsLeaf[] = []
 
 /** Fills in where the segment keeps each leaf. */
@@ -14,10 +13,11 @@ export function locateAll({ segment, open }: SegmentHandle, bounds: PreparedBoun
   const { leaves, locations } = bounds
   for (const leaf of leaves) {
     if (columnOf(segment, leaf) !== undefined) continue
-    const { index, pair, irregular } = leaf.kind === 'range' ? leaf.type : leaf
-    const location = segment.locate(pair)
+    const { index, pair, irregular, hashed } = leaf.kind === 'range' ? leaf.type : leaf
+    const location = locations[index]!
+    location.pair = segment.locate(pair, hashed)
     // Only private rows make anything certain.
-    locations[index] = { pair: location, irregular: location.kind === 'private' ? segment.locate(irregular) : absent }
+    location.irregular = location.pair.kind === 'private' ? segment.locate(irregular) : absent
   }
   // In an open segment the next document may change them.
   bounds.located = open === undefined ? segment : undefined

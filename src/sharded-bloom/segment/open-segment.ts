@@ -21,7 +21,7 @@ import type { Geometry } from './geometry.ts'
 import { PairTexts } from './pair-texts.ts'
 import { PrivateRows } from './private-rows.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
-import type { HashedLocation, Location, Segment, SegmentParameters } from './segment.ts'
+import { absent, type HashedLocation, type Location, type Segment, type SegmentParameters } from './segment.ts'
 import { createOpenTail } from './tail/create-tail.ts'
 import type { OpenTail, ScannedHashes } from './tail/tail.ts'
 import { allGroups, groupDocumentsOf } from './upper-level.ts'
@@ -215,12 +215,12 @@ export class OpenSegment implements Segment {
     return this.columns.all.filter(({ spec }) => spec.path === path)
   }
 
-  locate(pair: HashedPair): Location {
+  locate(pair: HashedPair, hashed?: HashedLocation): Location {
     const slot = this.table.find(pair.lo, pair.hi, pair.path, pair.tag, pair.key)
     if (slot >= 0) return { kind: 'private', slot }
-    if (pair.tag === Tag.irregular) return { kind: 'absent' }
-    if (this.isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
-    return { kind: 'hashed', pair }
+    if (pair.tag === Tag.irregular) return absent
+    if (this.isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return absent
+    return hashed ?? { kind: 'hashed', pair }
   }
 
   get groupDocuments(): number {

@@ -21,14 +21,13 @@ import type { HashedPair } from './private-table.ts'
 import { RecordedSegment } from './recorded-segment.ts'
 import { frameBytes, type RowCache } from './row-cache.ts'
 import { ALL_DOCUMENTS, decodeRow, NO_DOCUMENT } from './row-codec.ts'
-import type { HashedLocation, Location, Segment } from './segment.ts'
+import { absent, type HashedLocation, type Location, type Segment } from './segment.ts'
 import { type FrameSource, SegmentFrames } from './segment-frames.ts'
 import type { SegmentRecord } from './segment-record.ts'
 import { createSealedTail } from './tail/create-tail.ts'
 import type { SealedTail } from './tail/tail.ts'
 import { allGroups } from './upper-level.ts'
 
-const absent: Location = { kind: 'absent' }
 const unknown: Location = { kind: 'unknown' }
 
 export interface SealedContext {
@@ -164,7 +163,7 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
     return table && PairTable.decode(table, storedPairs, storedRows)
   }
 
-  locate(pair: HashedPair): Location {
+  locate(pair: HashedPair, hashed?: HashedLocation): Location {
     if (this.#table === undefined) return unknown
     let row: number | undefined
     // As #ask(), but without a function made for each of the many calls.
@@ -177,7 +176,7 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
     if (row !== undefined) return row === NO_DOCUMENT ? absent : { kind: 'private', slot: row }
     if (pair.tag === Tag.irregular) return absent
     if (this.#isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return absent
-    return { kind: 'hashed', pair }
+    return hashed ?? { kind: 'hashed', pair }
   }
 
   loadGroups(location: Location): void | Promise<void> {

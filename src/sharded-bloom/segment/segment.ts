@@ -33,6 +33,8 @@ export type Location =
   /** Nothing is known: the rows are damaged, or not restored yet. */
   | { readonly kind: 'unknown' }
 
+export const absent: Location = { kind: 'absent' }
+
 /** All documents that have the pair are in all of its hashed rows; others may be, too. */
 export interface HashedLocation {
   readonly kind: 'hashed'
@@ -95,8 +97,8 @@ export interface Segment {
   /** Loads what locate() needs; returns a promise only when the store cannot answer at once. */
   prepare(): void | Promise<void>
 
-  /** REQUIRES: prepare() */
-  locate(pair: HashedPair): Location
+  /** REQUIRES: prepare() @param hashed returned if the pair has no private row, so that none has to be made */
+  locate(pair: HashedPair, hashed?: HashedLocation): Location
 
   /** Loads what groups() needs; returns a promise only when the store cannot answer at once. */
   loadGroups(location: Location): void | Promise<void>
