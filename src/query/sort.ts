@@ -7,11 +7,13 @@
  *    sorts before null.
  * 3. Several paths through one array use the same element: the one whose values sort first.
  */
+
 import { compareValues, type StringOrder } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
 import { unwrapNumber } from '../model/numbers.ts'
 import { splitPath } from '../model/path.ts'
 import { type Document, describeType, type Numeric, Type, typeOf } from '../model/types.ts'
+import { pathAndDirection } from './path-direction.ts'
 import { compileSortKey, emptyArray, type SortKey } from './sort-key.ts'
 
 export { FullSort, type SortLimits, TopK } from './sorter.ts'
@@ -113,19 +115,7 @@ function entriesOf(spec: unknown): Iterable<readonly [unknown, unknown]> {
 
 function arrayEntries(spec: readonly unknown[]): readonly (readonly [unknown, unknown])[] {
   if (spec.length === 2 && typeof spec[0] === 'string' && isDirection(spec[1])) return [[spec[0], spec[1]]]
-  return spec.map((entry) => (Array.isArray(entry) ? pairOf(entry) : [entry, 1]))
-}
-
-function pairOf(entry: readonly unknown[]): readonly [unknown, unknown] {
-  const [path, direction, ...others] = entry
-  if (others.length === 0) return [path, direction]
-  throw new PetalError(
-    'BadValue',
-    `A sort takes pairs [path, direction], got ${entry.length} elements at '${String(path)}'`,
-    {
-      details: { path }
-    }
-  )
+  return spec.map((entry) => pathAndDirection(entry, 'A sort'))
 }
 
 function checkPath(path: unknown): string {

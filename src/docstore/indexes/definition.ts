@@ -1,8 +1,10 @@
 /** The definition of a declared index: its key fields, their directions, and its options. Validated here, once. */
+
 import { PetalError } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
 import { isDigits, splitPath } from '../../model/path.ts'
 import { type Document, describeType, Type, typeOf } from '../../model/types.ts'
+import { pathAndDirection } from '../../query/path-direction.ts'
 import type { Known } from '../known-options.ts'
 import { assertOptions } from '../option-checks.ts'
 
@@ -199,21 +201,11 @@ function defaultName(fields: readonly IndexField[]): string {
 function entriesOf(spec: unknown): Iterable<readonly [unknown, unknown]> {
   if (typeof spec === 'string') return [[spec, 1]]
   if (spec instanceof Map) return spec
-  if (Array.isArray(spec)) return spec.map((entry) => (Array.isArray(entry) ? pairOf(entry) : [entry, 1]))
+  if (Array.isArray(spec)) return spec.map((entry) => pathAndDirection(entry, 'An index'))
   if (typeOf(spec) === Type.object) return Object.entries(spec as Document)
   throw new PetalError(
     'BadValue',
     `An index is specified by an object, a Map, an array or a path, not ${describeType(spec)}`
-  )
-}
-
-function pairOf(entry: readonly unknown[]): readonly [unknown, unknown] {
-  const [path, direction, ...others] = entry
-  if (others.length === 0) return [path, direction]
-  throw new PetalError(
-    'BadValue',
-    `An index takes pairs [path, direction], got ${entry.length} elements at '${String(path)}'`,
-    { details: { path } }
   )
 }
 

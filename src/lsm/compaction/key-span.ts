@@ -1,6 +1,6 @@
 /** Key ranges with inclusive bounds, and the tables that overlap them. */
-import { countWhile } from '../../model/count-while.ts'
 import { compareKeys } from '../format/entry.ts'
+import { firstEndingAt } from '../version/level.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 
 export interface KeySpan {
@@ -25,7 +25,7 @@ export function spanOf(spans: Iterable<KeySpan>): KeySpan | undefined {
 
 /** REQUIRES: tables ascend and do not overlap (a level below 0, or a run). */
 export function overlapping(tables: readonly TableMeta[], span: KeySpan): readonly TableMeta[] {
-  const first = countWhile(tables.length, (i) => compareKeys(tables[i]!.largest, span.smallest) < 0)
+  const first = firstEndingAt(tables, span.smallest)
   let end = first
   for (let table = tables[end]; table !== undefined; table = tables[++end]) {
     if (compareKeys(table.smallest, span.largest) > 0) break

@@ -1,15 +1,10 @@
 /** zlib's CRC-32 over ranges. For a few bytes a loop is cheaper than the call into C++ and the view that it needs. */
 import { crc32 } from 'node:zlib'
+import { crcTable } from '../crc-table.ts'
 
 /** From this many bytes on, a call into C++ beats the loop. */
 const longRange = 64
-const polynomial = 0xedb88320
-
-const table = Int32Array.from({ length: 256 }, (_, byte) => {
-  let word = byte
-  for (let bit = 0; bit < 8; bit++) word = (word >>> 1) ^ (word & 1 ? polynomial : 0)
-  return word
-})
+const table = crcTable(0xedb8_8320)
 
 /**
  * The checksum of bytes[start, end), continuing from that of the preceding bytes.

@@ -8,9 +8,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TimeSlice } from '../../model/time-slice.ts'
+import { crcTable } from '../crc-table.ts'
 
 const blockBytes = 32 * 1024
 const headerBytes = 7
+/** Of CRC-32C. */
+const table = crcTable(0x82f6_3b78)
 
 export interface DamagedRecord {
   readonly path: string
@@ -60,9 +63,3 @@ function maskedCrc(bytes: Uint8Array): number {
   crc = ~crc >>> 0
   return (((crc >>> 15) | (crc << 17)) + 0xa282_ead8) >>> 0
 }
-
-const table = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte
-  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f6_3b78 : 0)
-  return crc
-})
