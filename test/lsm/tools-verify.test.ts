@@ -43,7 +43,7 @@ async function problemsAfter(
   options: StoreOptions = smallOptions
 ): Promise<readonly Problem[]> {
   const { fileSystem } = await filledStore(options)
-  const db = await openLevel(fileSystem, { ...options, level0CompactionTrigger: 1000 })
+  const db = await openLevel(fileSystem, { ...options, autoCompaction: false })
   await db.put('in', 'the log')
   await db.put('in the log', 'too')
   damage(fileSystem)
@@ -122,7 +122,7 @@ test('verify() notices a change of any byte of a table or side file', async () =
   for (const options of [valueOptions, sideOptions]) {
     const { fileSystem } = await filledStore(options)
     const names = [first(fileSystem, /\.sst$/), ...namesOf(fileSystem, /\.vf$/).slice(0, 1)]
-    const db = await openLevel(fileSystem, { ...options, level0CompactionTrigger: 1000 })
+    const db = await openLevel(fileSystem, { ...options, autoCompaction: false })
     for (const name of names) {
       const { length } = readBytes(fileSystem, name)
       for (let at = 0; at < length; at += 1 + Math.floor((random() * length) / 20)) {
