@@ -48,7 +48,8 @@ const typescript = {
       module: true,
       compress: false,
       mangle: { toplevel: false, keep_fnames: true, keep_classnames: true },
-      format: { max_line_len: 160 },
+      // V8 keeps a text of ASCII in half the memory, and reads it faster.
+      format: { ascii_only: true, max_line_len: 160 },
       sourceMap: { content: map }
     })
   }

@@ -68,6 +68,12 @@ test('LsmLevel extends the AbstractLevel that is installed, and a database can b
   assert.equal(printed, ['[{"_id":2,"a":"c"}]', 'true,true,true'])
 })
 
+test('its code is ASCII: one other character would make V8 keep the text of a file in two bytes for each', () => {
+  const code = readdirSync(bundle).filter((name) => name.endsWith('.js'))
+  assert.ok(code.length > 10)
+  for (const name of code) assert.not.match(readFileSync(join(bundle, name), 'latin1'), /[\u0080-\u00ff]/, name)
+})
+
 test('a database loads nothing of abstract-level but what is in the bundle, whose licenses are beside it', async () => {
   const loaded = await print(`
     import { createRequire } from 'node:module'

@@ -13,7 +13,7 @@ export interface InsertOneResult<T extends object = object> {
 export interface InsertManyResult<T extends object = object> {
   readonly acknowledged: true
   readonly insertedCount: number
-  /** `_id` by position in the input. */
+  /** `_id` by position in the input; of more than some thousand, put together when first read. */
   readonly insertedIds: Readonly<Record<number, IdOf<T>>>
 }
 

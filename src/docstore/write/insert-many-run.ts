@@ -15,6 +15,7 @@ import { BulkWriteError, type WriteError } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { InsertManyResult } from '../results.ts'
 import type { InsertManyOptions } from './insert-many.ts'
+import { InsertedIds } from './inserted-ids.ts'
 
 /** Documents in the first run, before their size is known. */
 const firstRunDocuments = 100
@@ -44,7 +45,7 @@ export class InsertManyRun {
   #failure: { readonly cause: unknown } | undefined
   /** Documents whose insertion was attempted. */
   #attempted = 0
-  readonly #insertedIds: Record<number, unknown> = {}
+  readonly #ids = new InsertedIds()
   readonly #writeErrors: WriteError[] = []
   #insertedCount = 0
   /** Created when units may be worthwhile; null once it is known that they are not. */
@@ -112,18 +113,10 @@ export class InsertManyRun {
     }
     await this.#inFlight
     const insertedCount = this.#insertedCount
-    const insertedIds = this.#insertedIds
     const [first, ...others] = this.#writeErrors
-    if (first === undefined) return { acknowledged: true, insertedCount, insertedIds }
-    throw new BulkWriteError([first, ...others], {
-      insertedCount,
-      insertedIds,
-      matchedCount: 0,
-      modifiedCount: 0,
-      deletedCount: 0,
-      upsertedCount: 0,
-      upsertedIds: {}
-    })
+    if (first === undefined) return this.#ids.addTo({ acknowledged: true, insertedCount })
+    const noOthers = { matchedCount: 0, modifiedCount: 0, deletedCount: 0, upsertedCount: 0, upsertedIds: {} }
+    throw new BulkWriteError([first, ...others], this.#ids.addTo({ insertedCount, ...noOthers }))
   }
 
   async close(): Promise<void> {
@@ -179,7 +172,7 @@ export class InsertManyRun {
   #collect(load: RecordLoad, document: Document): boolean | Promise<boolean> {
     const id = load.put(document)
     if (id === undefined) return this.#insertAfterFlush(document)
-    this.#insertedIds[this.#taken++] = id
+    this.#ids.set(this.#taken++, id)
     const { isUnitComplete, collectedBytes } = load.bulk
     // A list takes no time to yield a document, unlike other sources.
     const isSoon = this.#count !== undefined && Math.abs(collectedBytes - this.#lookedAt) < bytesPerLook
@@ -248,7 +241,7 @@ export class InsertManyRun {
       })
       this.#inFlight = done
       // Keeps the caller's own ids for documents that were collected before.
-      for (const [i, id] of ids.entries()) if (id !== undefined) this.#insertedIds[this.#attempted + i] ??= id
+      this.#ids.addMissing(this.#attempted, ids)
       for (const error of errors) this.#refused({ ...error, index: this.#attempted + error.index }, ordered)
       this.#attempted += run.length
       this.#insertedCount += count
@@ -266,7 +259,7 @@ export class InsertManyRun {
     this.#writeErrors.push(error)
     // The document may have been collected, like those after it, whose ids are then already recorded.
     const end = isLast ? this.#taken : error.index + 1
-    for (let i = error.index; i < end; i++) delete this.#insertedIds[i]
+    this.#ids.delete(error.index, end)
     this.#isOver = isLast
   }
 

@@ -109,7 +109,7 @@ export const loads = [
   ),
   mutant(
     'ids of collected documents are reported as copies',
-    edit(many, 'this.#insertedIds[this.#attempted + i] ??= id', 'this.#insertedIds[this.#attempted + i] = id'),
+    edit('docstore/write/inserted-ids', 'if (this.#at(start + i) === undefined) this.set', 'this.set'),
     'docstore/insert-many-run-ends'
   ),
   mutant(
