@@ -31,6 +31,19 @@ test('a freed frame is allocated again', () => {
   assert.is(memory.allocate(), address)
 })
 
+test('allocateZeroed() returns frames of zeros, whatever was in them, or none at all', () => {
+  const memory = new RowMemory(3 << 20)
+  const used = Array.from({ length: 5 }, () => memory.allocate())
+  for (const address of used) memory.kernels.fill(address, 0xff, FRAME_BYTES)
+  for (const address of used.slice(1)) memory.free(address)
+  const { freeFrames } = memory
+  assert.throws(() => memory.allocateZeroed(freeFrames + 1), codeIs('ExceededMemoryLimit'))
+  assert.is(memory.freeFrames, freeFrames, 'a failed allocation takes nothing')
+  const addresses = memory.allocateZeroed(freeFrames)
+  assert.is(new Set([...addresses, used[0]]).size, memory.frames)
+  for (const address of addresses) assert.is(memory.kernels.popcount(address, FRAME_BYTES), 0)
+})
+
 test('free() refuses addresses that are not frames in use', () => {
   const memory = new RowMemory(2 << 20)
   const address = memory.allocate()

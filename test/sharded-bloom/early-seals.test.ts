@@ -12,7 +12,7 @@ class Holder implements EarlySealer {
 
   constructor(memory: RowMemory, frames: number) {
     this.#memory = memory
-    this.#frames = memory.allocateAll(frames)
+    this.#frames = memory.allocateZeroed(frames)
     EarlySeals.of(memory).note(this)
   }
 
@@ -40,28 +40,28 @@ test('the segments not written to for longest are sealed, as many as necessary',
   seals.note(holders[0]!)
   await seals.makeRoom()
   assert.equal(sealed(), [1])
-  memory.allocateAll(each)
+  memory.allocateZeroed(each)
   await seals.makeRoom(holders[2])
   assert.equal(sealed(), [1, 3], 'not the one that asks')
   seals.delete(holders[4]!)
-  memory.allocateAll(each)
+  memory.allocateZeroed(each)
   await seals.makeRoom()
   assert.equal(sealed(), [1, 2, 3])
-  memory.allocateAll(each)
+  memory.allocateZeroed(each)
   await seals.makeRoom()
   assert.equal(sealed(), [1, 2, 3, 5])
 })
 
 test('makeRoom() does not wait when nothing can be sealed', async () => {
   const memory = new RowMemory(4 << 20)
-  memory.allocateAll(memory.freeFrames)
+  memory.allocateZeroed(memory.freeFrames)
   await EarlySeals.of(memory).makeRoom()
 })
 
 test('makeRoom() waits for a seal that never ends for a second at most', async () => {
   const memory = new RowMemory(16 << 20)
   const seals = EarlySeals.of(memory)
-  const frames = memory.allocateAll(memory.freeFrames)
+  const frames = memory.allocateZeroed(memory.freeFrames)
   let isAsked = false
   const stuck: EarlySealer = {
     get canSealEarly() {
@@ -84,7 +84,7 @@ test('makeRoom() waits for a seal that never ends for a second at most', async (
 
 test('makeRoom() resolves when a seal fails', async () => {
   const memory = new RowMemory(16 << 20)
-  memory.allocateAll(memory.freeFrames)
+  memory.allocateZeroed(memory.freeFrames)
   let asked = 0
   EarlySeals.of(memory).note({
     get canSealEarly() {

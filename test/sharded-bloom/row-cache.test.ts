@@ -60,12 +60,12 @@ test('when row memory is used up, caches give up frames that are not in use', ()
     for (let frame = 0; frame < 20; frame++) assert.ok(cache.pin(owners[i]!, frame))
   })
   assert.is(memory.availableFrames, free)
-  const taken = [...memory.allocateAll(free - 100)]
+  const taken = [...memory.allocateZeroed(free - 100)]
   assert.is(memory.freeFrames + caches[0]!.heldFrames + caches[1]!.heldFrames, 100)
   for (const [i, cache] of caches.entries()) {
     for (let frame = 0; frame < 20; frame++) assert.is(memory.u8[cache.lookup(owners[i]!, frame)], frame)
   }
-  assert.throws(() => memory.allocateAll(80), /All \d+ frames/, 'what is in use stays')
+  assert.throws(() => memory.allocateZeroed(80), /All \d+ frames/, 'what is in use stays')
   caches.forEach((cache, i) => {
     cache.release(owners[i]!)
   })

@@ -12,7 +12,7 @@
  *    address space only.
  * 2. Frames are 64-aligned and 8,256 bytes apart: with a power of two between rows, one column of many rows
  *    would fall into the same few cache sets.
- * 3. A frame's contents are undefined when it is allocated.
+ * 3. A frame's contents are undefined when it is allocated, but for allocateZeroed(); frames never allocated are zero.
  * 4. No other thread has the memory, although it is of the shared kind: V8 counts other memories as garbage to come, at
  *    their full size, and would begin to mark the application's whole heap when one is made.
  * 5. Scratch belongs to one synchronous computation at a time; nothing in it survives an `await`.
@@ -116,10 +116,19 @@ export class RowMemory {
     return SCRATCH_END + frame * FRAME_STRIDE
   }
 
-  /** Returns the addresses of `count` frames from allocate(): all of them, or none if it throws. */
-  allocateAll(count: number): Uint32Array {
+  /**
+   * Returns the addresses of `count` frames of zeros.
+   * @throws PetalError ExceededMemoryLimit if there are not as many; then none is taken
+   */
+  allocateZeroed(count: number): Uint32Array {
     if (!this.#hasFree(count)) throw this.#exhausted()
-    return Uint32Array.from({ length: count }, () => this.allocate())
+    return Uint32Array.from({ length: count }, () => {
+      // Clearing a frame that was never written would make the system provide its pages.
+      const isZero = this.#freedCount === 0
+      const address = this.allocate()
+      if (!isZero) this.kernels.fill(address, 0, FRAME_BYTES)
+      return address
+    })
   }
 
   /** Frees a frame. @throws PetalError InternalError for an address that is not an allocated frame's */

@@ -227,8 +227,7 @@ export class HashedRows {
   }
 
   #addChunk(): Uint32Array {
-    const addresses = this.#memory.allocateAll(framesPerChunk(this.shards, this.#geometry))
-    for (const address of addresses) this.#memory.kernels.fill(address, 0, frameBytes)
+    const addresses = this.#memory.allocateZeroed(framesPerChunk(this.shards, this.#geometry))
     this.#chunks.push(addresses)
     return addresses
   }

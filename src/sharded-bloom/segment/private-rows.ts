@@ -225,9 +225,7 @@ export class PrivateRows {
   #allocateFrames(): void {
     const missing = Math.ceil(this.#count / lanes) - this.#frames.length
     if (missing === 0) return
-    const added = this.#memory.allocateAll(missing)
-    for (const address of added) this.#memory.kernels.fill(address, 0, frameBytes)
-    this.#frames = Uint32Array.of(...this.#frames, ...added)
+    this.#frames = Uint32Array.of(...this.#frames, ...this.#memory.allocateZeroed(missing))
   }
 
   /** Makes a part of the documents that are in no part yet; the frames still hold their bits. */

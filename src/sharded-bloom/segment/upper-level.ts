@@ -105,8 +105,7 @@ export class UpperLevelBuilder {
     this.#buckets = new Int32Array(frames * 2 * bucketPairs)
     this.#counts = new Uint16Array(frames)
     this.#pendingFrames = new Uint8Array(frames)
-    this.#addresses = memory.allocateAll(frames)
-    for (const address of this.#addresses) memory.kernels.fill(address, 0, frameBytes)
+    this.#addresses = memory.allocateZeroed(frames)
   }
 
   get record(): UpperLevelRecord {
