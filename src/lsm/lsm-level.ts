@@ -20,7 +20,7 @@ import { assertOptions, type StoreOptions } from './options.ts'
 import { ByteScan, type ByteScanOptions, fillsCache } from './read/byte-scan.ts'
 import type { BackupOptions, BackupResult } from './tools/backup.ts'
 import { type LsmStats, lsmStats } from './tools/level-stats.ts'
-import type { RepairReport } from './tools/repair/repair.ts'
+import type { RepairReport, StoreRepairOptions } from './tools/repair/repair.ts'
 import type { VerifyOptions, VerifyReport } from './tools/verify.ts'
 import type { WriteOptions } from './typed-level.ts'
 import { type Cancellation, LookupIterator, runAttached } from './value/attached.ts'
@@ -74,9 +74,9 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * Damaged files are moved to the directory `lost` inside it.
    * @param options as for opening it: rewritten tables get its filters
    * @throws LEVEL_LOCKED while it is open; LEVEL_NOT_SUPPORTED for a directory that does not belong to this store,
-   * which is left untouched; LEVEL_IO_ERROR, also when there is no database
+   * which is left untouched; LEVEL_IO_ERROR, also when there is no database; LEVEL_ABORTED
    */
-  static repair(location: string, options: StoreOptions = {}): Promise<RepairReport> {
+  static repair(location: string, options: StoreRepairOptions = {}): Promise<RepairReport> {
     assertOptions('repair', options)
     const checked = absoluteLocation(checkedLocation(location), options.fileSystem)
     return import('./tools/repair/repair.ts').then(({ repairStore }) => repairStore(checked, options))

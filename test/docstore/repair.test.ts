@@ -367,4 +367,22 @@ test('an aborted repair leaves no new database, and the next one saves everythin
   assert.equal(await checked(target), expected)
 })
 
+for (const store of ['lsm', 'level'] as const) {
+  test(`a repair whose signal fires before anything is copied leaves the damaged files on ${store} as they are`, async () => {
+    const location = scratchPath()
+    const target = scratchPath()
+    const expected = await fill(location, store)
+    const before = readdirSync(location).sort()
+    const controller = new AbortController()
+    const repairing = repairDatabase(location, target, { signal: controller.signal })
+    controller.abort(new Error('enough'))
+    const { cause } = await rejects(repairing, 'Aborted')
+    assert.is((cause as Error).message, 'enough')
+    assert.not(existsSync(target))
+    assert.equal(readdirSync(location).sort(), before)
+    await repairDatabase(location, target)
+    assert.equal(await checked(target), expected)
+  })
+}
+
 test.run()

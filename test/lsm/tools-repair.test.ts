@@ -268,6 +268,37 @@ for (const [what, put] of [
   })
 }
 
+test('an aborted repair() leaves the damaged store as it is, wherever the signal fires', async () => {
+  const { fileSystem, content } = await filledStore()
+  const [damaged = ''] = namesOf(fileSystem, /\.sst$/)
+  flip(fileSystem, damaged, 40)
+  const names = namesOf(fileSystem, /./)
+  let opens = 0
+  for (let isDone = false; !isDone; opens++) {
+    const store = fileSystem.snapshot()
+    const controller = new AbortController()
+    let left = opens
+    const open = store.open.bind(store)
+    store.open = (path, mode) => {
+      if (mode === 'read' && left-- === 0) controller.abort('enough')
+      return open(path, mode)
+    }
+    const repairing = LsmLevel.repair(location, { ...smallOptions, fileSystem: store, signal: controller.signal })
+    isDone = await repairing.then(
+      () => true,
+      (error: { readonly code: string; readonly cause: unknown }) => {
+        assert.is(error.code, 'LEVEL_ABORTED')
+        assert.is(error.cause, 'enough')
+        assert.equal(namesOf(store, /./), names)
+        return false
+      }
+    )
+    await repair(store)
+    assert.ok(countDifferences(await contentOf(store), content) < 30)
+  }
+  assert.ok(opens > 5, `${opens} files were opened`)
+})
+
 function countDifferences(found: ReadonlyMap<string, string>, content: ReadonlyMap<string, string>): number {
   const keys = new Set([...found.keys(), ...content.keys()])
   return [...keys].filter((key) => found.get(key) !== content.get(key)).length

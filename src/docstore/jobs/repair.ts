@@ -34,7 +34,9 @@ import { ProgressReporter } from './progress-reporter.ts'
 
 /** Options of repairDatabase(). */
 export interface RepairOptions {
-  /** Aborts with an AbortedError; the new directory does not appear. */
+  /**
+   * Aborts with an AbortedError; the new directory does not appear. LevelDB's own repair of its files goes on to its end.
+   */
   readonly signal?: AbortSignal | undefined
   /** Called from time to time. */
   readonly onProgress?: ((progress: RepairProgress) => void) | undefined
@@ -99,13 +101,14 @@ export async function repairDatabase(
   const reporter = new ProgressReporter(options.onProgress)
   const findings = new Findings()
   const fill: Parameters<typeof createCopy<Counts>>[3] = async (create) => {
-    const { name: store, lost } = await repairStore(damaged)
+    const { name: store, lost } = await repairStore(damaged, signal)
     for (const part of lost) findings.add(undefined, 'lost', textOf(part))
     const onDamage = (what: string): void => findings.add(undefined, 'lost', what)
     const { opened, catalog } = await openCatalog(damaged, { readOnly: true }, { engine: store, onDamage })
     try {
+      throwIfAborted(signal)
       const copy = await create({ store, hasFilters: catalog.hasIndex('embedded') })
-      const found = await collectionsOf(opened.store, catalog, findings)
+      const found = await collectionsOf(opened.store, catalog, findings, signal)
       let documents = 0
       for (const [name, entry] of found) {
         const rescue = new Rescue(opened.store, copy, name, entry, findings)
@@ -131,7 +134,12 @@ function textOf({ path, offset, bytes, what }: LostPart): string {
 }
 
 /** All collections, those without a usable name as `recovered_<n>`, but not what is left of dropped ones. */
-async function collectionsOf(store: Store, catalog: Catalog, findings: Findings): Promise<Map<string, CatalogEntry>> {
+async function collectionsOf(
+  store: Store,
+  catalog: Catalog,
+  findings: Findings,
+  signal: AbortSignal | undefined
+): Promise<Map<string, CatalogEntry>> {
   const found = new Map<string, CatalogEntry>()
   const nameless: CatalogEntry[] = []
   for (const name of catalog.names) {
@@ -146,6 +154,7 @@ async function collectionsOf(store: Store, catalog: Catalog, findings: Findings)
   }
   const known = new Set([...catalog.dropped(), ...[...found.values(), ...nameless].map(({ number }) => number)])
   for await (const number of documentAreas(store)) {
+    throwIfAborted(signal)
     if (!known.has(number)) nameless.push({ number, index: 'sharded' })
   }
   for (const entry of nameless) {

@@ -1,6 +1,6 @@
 /** Makes the store of a damaged database open again, by means of the engine that made it. */
 import { join } from 'node:path'
-import { PetalError } from '../../model/errors.ts'
+import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { StoreName } from '../options.ts'
 import { documentKey } from './document-areas.ts'
 import { notADatabase, openFailed } from './open-store.ts'
@@ -21,26 +21,30 @@ export interface RepairedStore {
 
 /**
  * @param location absolute
- * @throws PetalError DatabaseNotFound, NotADatabase, DBPathInUse, UnsupportedFormat, StoreFailure; nothing was changed then
+ * @throws PetalError DatabaseNotFound, NotADatabase, DBPathInUse, UnsupportedFormat, StoreFailure; AbortedError. Nothing
+ *   was changed then
  */
-export async function repairStore(location: string): Promise<RepairedStore> {
+export async function repairStore(location: string, signal?: AbortSignal): Promise<RepairedStore> {
   const { claimDirectory } = await import('../../lsm/fs/directory.ts')
   let release: (() => void) | undefined
   try {
     const { name, lost } = await engineOf(location)
     release = await claimDirectory(location)
+    throwIfAborted(signal)
     if (name === 'level') {
       const { Level } = await import('level')
       const { damagedRecords } = await import('../../lsm/fs/level-log-check.ts')
       const damaged = await damagedRecords(location)
+      throwIfAborted(signal)
       await (Level as unknown as { repair(location: string): Promise<void> }).repair(location)
       const what = 'a record is damaged; documents in it are saved as they are, or lost'
       return { name, lost: [...lost, ...damaged.map((record) => ({ ...record, what }))] }
     }
     const { LsmLevel } = await import('../../lsm/lsm-level.ts')
-    const report = await LsmLevel.repair(location)
+    const report = await LsmLevel.repair(location, { signal })
     return { name, lost: [...lost, ...report.lost] }
   } catch (error) {
+    throwIfAborted(signal)
     throw error instanceof PetalError ? error : openFailed(location, error, true)
   } finally {
     release?.()

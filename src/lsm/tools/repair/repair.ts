@@ -14,7 +14,7 @@
 import { join } from 'node:path'
 import { InlineRunner } from '../../compaction/inline-runner.ts'
 import { resolveOptions } from '../../engine/resolve-options.ts'
-import { ioError, notSupported } from '../../errors.ts'
+import { aborted, hasCode, ioError, notSupported } from '../../errors.ts'
 import { comparatorName } from '../../format/version-edit.ts'
 import { logName, parseFileName, tableName } from '../../fs/file-names.ts'
 import type { FileSystem } from '../../fs/file-system.ts'
@@ -35,7 +35,12 @@ import { LostFiles } from './lost-files.ts'
 import { groupTables, runsOf } from './order-tables.ts'
 import { salvageLogs } from './salvage-logs.ts'
 import { salvageTable } from './salvage-table.ts'
-import { FileNumbers, type RepairSettings, rewriteJob } from './settings.ts'
+import { checkAborted, FileNumbers, type RepairSettings, rewriteJob } from './settings.ts'
+
+export interface StoreRepairOptions extends StoreOptions {
+  /** Aborts with LEVEL_ABORTED: no file has changed. */
+  readonly signal?: AbortSignal | undefined
+}
 
 export interface RepairReport {
   /** The basis of the new state: the manifest, or the tables alone. */
@@ -54,9 +59,10 @@ export interface RepairReport {
 /**
  * @param options as for opening the database: rewritten tables get its filters
  * @throws LEVEL_IO_ERROR, also when there is no database; LEVEL_LOCKED while another instance has it open;
- * LEVEL_NOT_SUPPORTED for a directory that is not petaldb's, or of a later version. Nothing was changed then
+ * LEVEL_NOT_SUPPORTED for a directory that is not petaldb's, or of a later version; LEVEL_ABORTED. Nothing was changed
+ * then
  */
-export async function repairStore(location: string, options: StoreOptions = {}): Promise<RepairReport> {
+export async function repairStore(location: string, options: StoreRepairOptions = {}): Promise<RepairReport> {
   const resolved = resolveOptions(options)
   const fileSystem = sparing(options.fileSystem ?? nodeFileSystem)
   try {
@@ -65,6 +71,7 @@ export async function repairStore(location: string, options: StoreOptions = {}):
     try {
       const directory = fileSystem.realPath(location)
       const losses = new Losses()
+      if (options.signal?.aborted === true) throw aborted(options.signal.reason)
       const names = await filesIn(fileSystem, directory, losses)
       const base = readBaseState(fileSystem, directory, names, losses)
       const settings = {
@@ -73,7 +80,8 @@ export async function repairStore(location: string, options: StoreOptions = {}):
         losses,
         options: resolved,
         runner: new InlineRunner(fileSystem),
-        numbers: new FileNumbers(firstFreeNumber(names, base.state))
+        numbers: new FileNumbers(firstFreeNumber(names, base.state)),
+        signal: options.signal
       }
       return await new Repair(settings, base, names).run()
     } finally {
@@ -130,6 +138,21 @@ class Repair {
   }
 
   async run(): Promise<RepairReport> {
+    const { fileSystem, directory, numbers } = this.#settings
+    const first = numbers.next
+    try {
+      return await this.#run()
+    } catch (error) {
+      if (hasCode(error, 'LEVEL_ABORTED')) {
+        for (const name of fileSystem.list(directory)) {
+          if ((parseFileName(name)?.number ?? 0) >= first) fileSystem.remove(join(directory, name))
+        }
+      }
+      throw error
+    }
+  }
+
+  async #run(): Promise<RepairReport> {
     const { losses } = this.#settings
     const { source, state } = this.#base
     const levels = source === 'manifest' ? await this.#levelsOf(state) : [await this.#allTables()]
@@ -141,6 +164,7 @@ class Repair {
     const tables = ordered.flat()
     const newest = Math.max(state.lastSequence, logs.lastSequence)
     const lastSequence = tables.reduce((last, table) => Math.max(last, table.largestSequence), newest)
+    checkAborted(this.#settings)
     const movedFiles = await this.#install({ ...state, levels: ordered, lastSequence })
     return {
       source,
@@ -180,6 +204,7 @@ class Repair {
       )
       return []
     }
+    checkAborted(this.#settings)
     const { meta, isSound } = await salvageTable(this.#settings, number, declared)
     if (!isSound) this.#damaged.push(name)
     return meta === undefined ? [] : [meta]
@@ -187,10 +212,11 @@ class Repair {
 
   /** Level-0 tables, newest first; merges those whose order does not determine which entries are newer. */
   async #inOrder(tables: readonly TableMeta[]): Promise<readonly TableMeta[]> {
+    const { runner, signal } = this.#settings
     const ordered: TableMeta[] = []
     for (const group of groupTables(tables)) {
       if (group.tables.length === 1) ordered.push(...group.tables)
-      else ordered.push(...(await this.#settings.runner.run(rewriteJob(this.#settings, runsOf(group.tables)))).tables)
+      else ordered.push(...(await runner.run(rewriteJob(this.#settings, runsOf(group.tables)), signal)).tables)
     }
     return ordered.sort((a, b) => compareInLevel(0, a, b))
   }

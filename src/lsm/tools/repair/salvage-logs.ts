@@ -11,7 +11,7 @@
 import { join } from 'node:path'
 import { copyShared } from '../../../model/copy-bytes.ts'
 import { applyBatches } from '../../engine/apply-batches.ts'
-import { isTurnLong, nextTurn } from '../../engine/event-loop-turn.ts'
+import { isTurnLong } from '../../engine/event-loop-turn.ts'
 import { flushJob } from '../../engine/table-jobs.ts'
 import { WriteBuffer } from '../../engine/write-buffer.ts'
 import { corruption, type Place } from '../../errors.ts'
@@ -24,7 +24,7 @@ import { ArenaPool } from '../../memtable/arena.ts'
 import type { TableMeta } from '../../version/table-meta.ts'
 import { Version } from '../../version/version.ts'
 import { isDamage } from './losses.ts'
-import type { RepairSettings } from './settings.ts'
+import { passTurn, type RepairSettings } from './settings.ts'
 
 export interface SalvagedLogs {
   readonly tables: readonly TableMeta[]
@@ -76,7 +76,7 @@ class LogSalvager {
       for (const { payload, offset } of reader.records()) {
         if (!this.#add(payload, { path: file.path, offset }, limit)) return
         if (this.#buffer.fillBytes >= this.#settings.options.writeBufferSize) await this.#flush()
-        else if (isTurnLong()) await nextTurn()
+        else if (isTurnLong()) await passTurn(this.#settings)
       }
       if (!hasLaterHeader(file, number, reader.end)) return
       losses.add(file.path, 'an unreadable record', reader.end, reader.fileBytes - reader.end)
@@ -124,9 +124,10 @@ class LogSalvager {
   async #flush(): Promise<void> {
     const { memtable } = this.#buffer
     if (memtable.isEmpty) return
-    const { directory, options, numbers, runner } = this.#settings
+    const { directory, options, numbers, runner, signal } = this.#settings
     const planned = flushJob(directory, [memtable], new Version(), [], options)
-    const { tables } = await runner.run({ ...planned, firstNumber: numbers.take(planned.reservedNumbers) })
+    const job = { ...planned, firstNumber: numbers.take(planned.reservedNumbers) }
+    const { tables } = await runner.run(job, signal)
     this.#tables.push(...tables)
     this.#buffer.release()
     this.#buffer = new WriteBuffer(new ArenaPool(0))

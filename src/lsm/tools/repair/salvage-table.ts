@@ -6,11 +6,11 @@
  */
 import { join } from 'node:path'
 import { TableOutputs } from '../../compaction/table-outputs.ts'
-import { isTurnLong, nextTurn } from '../../engine/event-loop-turn.ts'
+import { isTurnLong } from '../../engine/event-loop-turn.ts'
 import { BlockCursor } from '../../format/block-cursor.ts'
 import { summarizeTable } from '../../format/table-summary.ts'
 import { tableName } from '../../fs/file-names.ts'
-import type { FileSystem, OpenFile } from '../../fs/file-system.ts'
+import type { OpenFile } from '../../fs/file-system.ts'
 import { createSectionCollector } from '../../value/section-collector.ts'
 import type { TableMeta } from '../../version/table-meta.ts'
 import { TableCheck } from '../check-table.ts'
@@ -19,7 +19,7 @@ import { ProblemList } from '../problems.ts'
 import { flawIn } from './block-flaws.ts'
 import { findBlocks } from './find-blocks.ts'
 import { isDamage } from './losses.ts'
-import { type RepairSettings, rewriteJob } from './settings.ts'
+import { passTurn, type RepairSettings, rewriteJob } from './settings.ts'
 
 export interface SalvagedTable {
   /** The table to use; undefined if nothing could be read. */
@@ -39,7 +39,7 @@ export async function salvageTable(
 ): Promise<SalvagedTable> {
   const { fileSystem, directory, losses } = settings
   const path = join(directory, tableName(number))
-  const sound = await checkedTable(fileSystem, path, number, declared)
+  const sound = await checkedTable(settings, path, number, declared)
   if (sound !== undefined) return { meta: sound, isSound: true }
   const file = fileSystem.open(path, 'read')
   try {
@@ -54,7 +54,8 @@ export async function salvageTable(
 }
 
 /** The table's manifest entry; undefined if anything but its value sections is damaged. */
-async function checkedTable(fileSystem: FileSystem, path: string, number: number, declared: TableMeta | undefined) {
+async function checkedTable(settings: RepairSettings, path: string, number: number, declared: TableMeta | undefined) {
+  const { fileSystem } = settings
   const problems = new ProblemList()
   let meta: TableMeta
   try {
@@ -66,7 +67,7 @@ async function checkedTable(fileSystem: FileSystem, path: string, number: number
   const file = fileSystem.open(path, 'read')
   try {
     const check = TableCheck.open(file, meta, problems)
-    for (const _ of check?.run(undefined) ?? []) if (isTurnLong()) await nextTurn()
+    for (const _ of check?.run(undefined) ?? []) if (isTurnLong()) await passTurn(settings)
   } finally {
     file.close()
   }
@@ -94,7 +95,7 @@ async function rewrite(settings: RepairSettings, file: OpenFile, number: number)
       } else {
         losses.add(block.path, flaw, block.offset)
       }
-      if (isTurnLong()) await nextTurn()
+      if (isTurnLong()) await passTurn(settings)
     }
     const [meta] = await outputs.finish()
     return meta

@@ -1,7 +1,9 @@
 /** The common context of a repair's steps: directory, options, and numbers for new files. */
 import type { JobRunner, TableJob } from '../../compaction/job.ts'
 import { partitionRules } from '../../compaction/own-partitions.ts'
+import { nextTurn } from '../../engine/event-loop-turn.ts'
 import { tableWriteOptions } from '../../engine/table-jobs.ts'
+import { aborted } from '../../errors.ts'
 import { levelCount } from '../../format/version-edit.ts'
 import type { FileSystem } from '../../fs/file-system.ts'
 import type { ResolvedOptions } from '../../options.ts'
@@ -16,6 +18,18 @@ export interface RepairSettings {
   readonly runner: JobRunner
   readonly losses: Losses
   readonly numbers: FileNumbers
+  readonly signal: AbortSignal | undefined
+}
+
+/** @throws LEVEL_ABORTED */
+export function checkAborted({ signal }: RepairSettings): void {
+  if (signal?.aborted === true) throw aborted(signal.reason)
+}
+
+/** Resolves in the next turn of the event loop. @throws LEVEL_ABORTED */
+export async function passTurn(settings: RepairSettings): Promise<void> {
+  await nextTurn()
+  checkAborted(settings)
 }
 
 export class FileNumbers {
