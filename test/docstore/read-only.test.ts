@@ -1,5 +1,5 @@
 /** A database opened read-only stays the same, byte by byte, in whatever state it was left. */
-import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Level } from 'level'
 import { test } from 'uvu'
@@ -155,5 +155,14 @@ async function recordsOf(location: string): Promise<readonly (readonly [string, 
   await level.close()
   return records
 }
+
+test('a directory in the place of a file that is needed is named', async () => {
+  const { left } = await leftDirectory()
+  mkdirSync(join(left, 'MANIFEST-900000'))
+  await open(left, { readOnly: true }).then((db) => db.close())
+  mkdirSync(join(left, '900000.wal'))
+  const { message } = await rejects(open(left, { readOnly: true }), 'StoreFailure')
+  assert.match(message, `Cannot read ${join(left, '900000.wal')}: EISDIR`)
+})
 
 test.run()

@@ -1,13 +1,18 @@
 /** Stores opened read-only: whatever state they are in, on full or read-only disks, and while others hold the lock. */
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 import { acquireLock } from '../../src/lsm/fs/lock.ts'
+import { nodeFileSystem } from '../../src/lsm/fs/node-file-system.ts'
 import { openReadOnly, outOfSpaceCode } from '../../src/lsm/fs/read-only.ts'
 import { type SystemErrorCode, systemError } from '../../src/lsm/fs/system-error.ts'
+import { LsmLevel } from '../../src/lsm/index.ts'
 import { type Call, changingOperations, FaultyFileSystem } from '../support/faulty-file-system.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { smallOptions } from './tools-content.ts'
-import { filledStore, leftStore, location, openLevel, rejection } from './tools-stores.ts'
+import { filledStore, fillLevel, leftStore, location, openLevel, rejection } from './tools-stores.ts'
 
 const options = { ...smallOptions, autoCompaction: false }
 
@@ -95,6 +100,34 @@ test('whichever call fails, openReadOnly() rejects with LEVEL_IO_ERROR and leave
   }
 })
 
+test('what has the name of a manifest or a table, but is none, is ignored; in the place of a log it is an error', async () => {
+  const { left, content } = await leftStore()
+  for (const name of ['MANIFEST-000099', '900000.sst', '900000.vf']) left.makeDirectory(`${location}/${name}`)
+  await readThrough(left, content)
+  left.makeDirectory(`${location}/900000.wal`)
+  const error = await rejection(openReadOnly(left, location))
+  assert.is(error.code, 'LEVEL_IO_ERROR')
+  assert.match(error.message, `${location}/900000.wal`)
+})
+
+test('on disk, a directory or a link that leads nowhere with the name of a manifest or a table is ignored', async () => {
+  const path = join(temporaryDirectory(), 'db')
+  const written = new LsmLevel<string, string>(path, options)
+  const content = await fillLevel(written)
+  await written.close()
+  const foreign = ['MANIFEST-000099', '900000.sst', '900000.vf']
+  const puts = [mkdirSync, (name: string) => symlinkSync('nowhere', name)]
+  for (const put of puts) {
+    for (const name of foreign) put(join(path, name))
+    const directory = await openReadOnly(nodeFileSystem, path)
+    const db = new LsmLevel<string, string>(path, { ...options, fileSystem: directory.fileSystem })
+    assert.equal(new Map(await db.iterator().all()), content)
+    await db.close()
+    directory.release()
+    for (const name of foreign) rmSync(join(path, name), { recursive: true })
+  }
+})
+
 test('readers need no lock and take none', async () => {
   const { left, content } = await leftStore()
   const held = acquireLock(left, location)
@@ -122,7 +155,6 @@ test('a backup of a read-only store links the tables that are on the disk', asyn
   assert.equal(bytesOf(left), before)
   const copy = left.list('/copy')
   assert.ok(copy.length > 0)
-  const { LsmLevel } = await import('../../src/lsm/index.ts')
   const reopened = new LsmLevel<string, string>('/copy', { ...smallOptions, fileSystem: left, createIfMissing: false })
   assert.equal(new Map(await reopened.iterator().all()), content)
   assert.equal((await reopened.verify()).problems, [])

@@ -265,8 +265,9 @@ export function notADatabase(location: string, found: string): PetalError {
  * @param withoutAdvice whether opening it read-only would be of no use
  */
 export function openFailed(location: string, error: unknown, withoutAdvice = false): PetalError {
-  // abstract-level wraps the engine's error.
-  const cause = (error as { readonly cause?: unknown }).cause ?? error
+  // abstract-level wraps the engine's error; one that names a file is not wrapped in anything.
+  const isWhole = (error as { readonly code?: unknown }).code === 'LEVEL_IO_ERROR'
+  const cause = (isWhole ? undefined : (error as { readonly cause?: unknown }).cause) ?? error
   const { code, message, holder } = cause as Readonly<Record<'code' | 'message' | 'holder', unknown>>
   const details = { location }
   if (code === 'LEVEL_LOCKED') {

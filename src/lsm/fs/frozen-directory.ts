@@ -13,11 +13,11 @@
  */
 import { join, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ioError, locked } from '../errors.ts'
+import { hasCode, ioError, locked } from '../errors.ts'
 import { closeQuietly } from './close-quietly.ts'
 import { type FileKind, parseFileName } from './file-names.ts'
 import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
-import { hasSystemCode, systemError } from './system-error.ts'
+import { hasSystemCode, type SystemErrorCode, systemError } from './system-error.ts'
 
 /** A manifest changes a few times a second while much is written; opening everything takes some milliseconds. */
 const maxAttempts = 200
@@ -43,7 +43,7 @@ export async function freeze(lower: FileSystem, directory: string): Promise<Froz
       if (files !== undefined) return new FrozenDirectory(lower, directory, root, files)
     }
   } catch (error) {
-    throw ioError(`Cannot read ${directory}`, error, { path: directory })
+    throw hasCode(error, 'LEVEL_IO_ERROR') ? error : ioError(`Cannot read ${directory}`, error, { path: directory })
   }
   throw locked(directory, 'a process that changes its tables without a pause')
 }
@@ -62,7 +62,7 @@ function openAll(lower: FileSystem, root: string): Files | undefined {
     }
     // Newest first: what is found in one was written after everything that is found in the ones before it.
     for (const name of namesOf(names, 'log').reverse()) {
-      const bytes = readIfThere(lower, join(root, name))
+      const bytes = readIfThere(lower, join(root, name), 'ENOENT')
       if (bytes !== undefined) files.set(name, new Bytes(bytes))
     }
     if (!areSame(manifests, readManifests(lower, root))) return undefined
@@ -90,16 +90,21 @@ function logNumber(name: string): number {
   return file?.kind === 'log' ? file.number : 0
 }
 
-/** CURRENT and all manifests there are; undefined if one of them is removed meanwhile. */
+/** CURRENT and all manifests that are files; undefined if one of them is removed meanwhile. */
 function readManifests(lower: FileSystem, root: string): ReadonlyMap<string, Uint8Array> | undefined {
   const manifests = new Map<string, Uint8Array>()
   for (const name of namesOf(lower.list(root), 'current', 'manifest')) {
-    const bytes = readIfThere(lower, join(root, name))
+    const bytes = readIfThere(lower, join(root, name), 'ENOENT', 'EISDIR')
+    if (bytes !== undefined) manifests.set(name, bytes)
     // A list may lack the one that has replaced it.
-    if (bytes === undefined) return undefined
-    manifests.set(name, bytes)
+    else if (!isNoFile(lower, root, name)) return undefined
   }
   return manifests
+}
+
+/** Whether something else, or a link that leads nowhere, has a file's name: it is none of the store's. */
+function isNoFile(lower: FileSystem, root: string, name: string): boolean {
+  return lower.size(join(root, name)) === undefined && lower.list(root).includes(name)
 }
 
 function areSame(before: ReadonlyMap<string, Uint8Array>, after: ReadonlyMap<string, Uint8Array> | undefined): boolean {
@@ -122,15 +127,20 @@ function openIfThere(lower: FileSystem, path: string): OpenFile | undefined {
   try {
     return lower.open(path, 'read')
   } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return undefined
+    if (hasSystemCode(error, 'ENOENT', 'EISDIR')) return undefined
     throw error
   }
 }
 
-function readIfThere(lower: FileSystem, path: string): Uint8Array | undefined {
-  const file = openIfThere(lower, path)
+/** @param absent codes of errors that mean that there is no such file @throws LEVEL_IO_ERROR */
+function readIfThere(lower: FileSystem, path: string, ...absent: readonly SystemErrorCode[]): Uint8Array | undefined {
+  let file: OpenFile | undefined
   try {
-    return file && readAppended(file)
+    file = lower.open(path, 'read')
+    return readAppended(file)
+  } catch (error) {
+    if (hasSystemCode(error, ...absent)) return undefined
+    throw ioError(`Cannot read ${path}`, error, { path })
   } finally {
     closeQuietly(file)
   }
