@@ -233,6 +233,40 @@ for (const [name, change] of malformedPairs) {
   })
 }
 
+test('a private row of the open segment with a right checksum that is malformed is damage', async () => {
+  const malformed: readonly (readonly [row: number, bytes: readonly number[]])[] = [
+    [0, []],
+    [0, [9]],
+    [0, [2, 1]],
+    [3, [3, 0x80]],
+    [3, [3, 0xff, 0xff, 0x7f]]
+  ]
+  for (const [row, stored] of malformed) {
+    for (const from of [pristine, fingerprinted]) {
+      const harness = from.crashed()
+      for (const key of harness.records.keysOf(IndexArea.chunkPrivate)) {
+        const bytes = harness.records.records.get(key)!.slice(0, -4)
+        let at = 0
+        for (let i = 0; i < row; i++) at += 2 + (bytes[at]! | (bytes[at + 1]! << 8))
+        const end = at + 2 + (bytes[at]! | (bytes[at + 1]! << 8))
+        const changed = [...bytes.subarray(0, at), stored.length, 0, ...stored, ...bytes.subarray(end)]
+        harness.records.records.set(key, framed(key, Uint8Array.from(changed)))
+      }
+      await harness.open()
+      await harness.insert(tweets.slice(0, 300))
+      await harness.check(filters)
+      assert.is(harness.damage.length, 1)
+      assert.match(harness.damage[0]!, /private row \d+ of a chunk is unreadable/)
+      await harness.rebuild()
+      await harness.check(filters)
+      await harness.reopen()
+      await harness.check(filters)
+      assert.is(harness.damage.length, 1)
+      await harness.close()
+    }
+  }
+})
+
 test('columns of the open segment with a right checksum that are malformed are damage', async () => {
   const range = compileFilter({ timestamp_ms: { $gte: sample.timestamp_ms } })
   const changes: readonly ((bytes: Uint8Array) => Uint8Array)[] = [

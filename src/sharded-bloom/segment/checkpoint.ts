@@ -88,9 +88,9 @@ export function openSegmentRecord(
 }
 
 /**
- * Restores an open segment; rows and columns are decoded when first touched.
+ * Restores an open segment; its rows are checked, and decoded, as columns are, when first touched.
  * @param onDamage called when columns then turn out to be malformed: nothing is known of their documents' keys
- * @throws PetalError IndexDamaged when chunks are missing or do not fit the record
+ * @throws PetalError IndexDamaged when chunks are missing, do not fit the record or have an unreadable row
  */
 export async function restoreOpenSegment(
   record: SegmentRecord,
@@ -123,6 +123,8 @@ export async function restoreOpenSegment(
       if (bytes === undefined) throw damaged(record, `chunk ${chunk} has no private rows`)
       const documents = Math.min(geometry.chunkDocuments, record.documents - chunk * geometry.chunkDocuments)
       segment.privateRows.restoreChunk(bytes, documents, (what) => damaged(record, what))
+      // Later, when the segment is in use, nothing could take the place of an unreadable row.
+      segment.privateRows.checkRestored()
       if (record.columnSpecs.length > 0) {
         const stored = await store.get(indexKey(IndexArea.chunkColumns, record.firstOrdinal, chunk))
         if (stored === undefined) throw damaged(record, `chunk ${chunk} has no columns`)

@@ -166,6 +166,11 @@ export class PrivateRows {
     this.#isInFrames = false
   }
 
+  /** Reads all rows of the chunk restored last. @throws the error of restoreChunk()'s `damaged` if one is unreadable */
+  checkRestored(): void {
+    this.#parts.at(-1)!.eachRow(this.#reading, () => undefined)
+  }
+
   /** Frees the memory. REQUIRES: nobody uses the rows any more. */
   free(): void {
     for (const address of this.#frames) this.#memory.free(address)
