@@ -55,7 +55,9 @@ export class Collection<out T extends object = Document> extends ReadableCollect
       update: (check) => write(collections, name, check, update),
       remove: (check) => write(collections, name, check, remove),
       bulkWrite: (check) =>
-        write(collections, name, check, (opened, request) => bulkWrite(onCollection(opened), request))
+        answerRequest(check, (request) =>
+          collections.write(name, (opened) => bulkWrite(onCollection(opened), request), request.checkOthers)
+        )
     })
     this.#collections = collections
     this.index = collectionIndex(collections, name)

@@ -119,17 +119,20 @@ export class Collections {
   /** Returns the collection, or undefined if it does not exist. A promise only if it has to be opened. */
   openForRead(name: string): OpenCollection | undefined | Promise<OpenCollection | undefined> {
     this.#assertOpen()
-    const open = this.#open.get(name)
-    if (open !== undefined) return open
-    return this.#catalog.entry(name) === undefined ? undefined : this.#open.open(name)
+    return this.#openExisting(name)
   }
 
   /**
    * Runs a write on the collection, creating it if necessary. The write is queued before anything is awaited, so that
    * writes take effect in the order of the calls; close() waits for it.
+   * @param beforeCreating has to succeed before a collection is created
    */
-  write<R>(name: string, use: (collection: OpenCollection) => Promise<R>): Promise<R> {
-    const collection = this.#openForWrite(name)
+  write<R>(
+    name: string,
+    use: (collection: OpenCollection) => Promise<R>,
+    beforeCreating?: () => Promise<void>
+  ): Promise<R> {
+    const collection = this.#openForWrite(name, beforeCreating)
     return this.#track(collection instanceof Promise ? collection.then(use) : use(collection))
   }
 
@@ -251,9 +254,22 @@ export class Collections {
     if (replaced !== undefined) await this.#leftovers.deleteOf(replaced.number).catch(rethrow)
   }
 
-  #openForWrite(name: string): OpenCollection | Promise<OpenCollection> {
+  #openForWrite(name: string, beforeCreating?: () => Promise<void>): OpenCollection | Promise<OpenCollection> {
     this.assertWritable()
-    const open = this.openForRead(name)
+    // A close() that begins meanwhile waits for this write.
+    if (beforeCreating !== undefined && this.#openExisting(name) === undefined)
+      return beforeCreating().then(() => this.#openOrCreate(name))
+    return this.#openOrCreate(name)
+  }
+
+  #openExisting(name: string): OpenCollection | undefined | Promise<OpenCollection | undefined> {
+    const open = this.#open.get(name)
+    if (open !== undefined) return open
+    return this.#catalog.entry(name) === undefined ? undefined : this.#open.open(name)
+  }
+
+  #openOrCreate(name: string): OpenCollection | Promise<OpenCollection> {
+    const open = this.#openExisting(name)
     if (open instanceof OpenCollection) return open
     const opening = open ?? this.#open.open(name, () => this.#opener.create(name))
     return opening.then((collection) => collection ?? this.#openForWrite(name))

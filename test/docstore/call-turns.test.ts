@@ -174,6 +174,22 @@ test('a bulkWrite() of many operations that is called before close() is done by 
   assert.is(await reopened.countDocuments(), count)
 })
 
+test('a bulkWrite() whose operations are not all well-formed makes no collection', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const inserts = Array.from({ length: 20_000 }, (_, _id) => ({ insertOne: { document: { _id } } }))
+  const refused = db.collection('refused')
+  for (const count of [10, 4096, 20_000]) {
+    await rejects(refused.bulkWrite([...inserts.slice(0, count), { insert: {} } as never]), 'BadValue')
+    assert.equal(db.listCollections(), [], `${count}`)
+  }
+  // One that another call makes meanwhile is not made again.
+  const done = db.collection('done')
+  const results = await Promise.all([done.bulkWrite(inserts), done.insertOne({ _id: 'other' }), done.bulkWrite([])])
+  assert.is(results[0].insertedCount, inserts.length)
+  assert.is(await done.countDocuments(), inserts.length + 1)
+  assert.equal(db.listCollections(), [{ name: 'done', type: 'collection' }])
+})
+
 test('a bulkWrite() whose time is over while its operations are checked runs none', async () => {
   await using db = await open('unused', { store: 'memory' })
   await db.insertOne({ _id: 1 })

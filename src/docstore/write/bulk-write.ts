@@ -134,6 +134,8 @@ export interface BulkRequest {
   readonly options: BulkWriteOptions
   /** What ends the call early. */
   readonly control: Control
+  /** Checks the operations that were not checked at the call, if there are any. @throws PetalError BadValue; AbortedError */
+  readonly checkOthers: (() => Promise<void>) | undefined
 }
 
 /** What the operations are carried out on. */
@@ -162,7 +164,14 @@ export function bulkRequest(operations: unknown, options: BulkWriteOptions): Bul
   }
   operations.slice(0, checkedAtCall).forEach(checkOperation)
   // The list is copied, because the caller may change it while operations run.
-  return { operations: [...operations], options, control: new Control(options) }
+  const copy: readonly BulkWriteOperation[] = [...operations]
+  const control = new Control(options)
+  let checking: Promise<void> | undefined
+  const checkOthers = (): Promise<void> => {
+    checking ??= checkTheOthers(copy, control)
+    return checking
+  }
+  return { operations: copy, options, control, checkOthers: copy.length > checkedAtCall ? checkOthers : undefined }
 }
 
 /** Operations of a collection; those of an unordered call share commits. */
@@ -181,9 +190,9 @@ export function onCollection(collection: OpenCollection): BulkTarget {
  */
 export async function bulkWrite(
   target: BulkTarget,
-  { operations, options: { ordered, let: variables }, control }: BulkRequest
+  { operations, options: { ordered, let: variables }, control, checkOthers }: BulkRequest
 ): Promise<BulkWriteResult> {
-  if (operations.length > checkedAtCall) await checkTheOthers(operations, control)
+  if (checkOthers !== undefined) await checkOthers()
   const tally: Tally = {
     insertedCount: 0,
     matchedCount: 0,
