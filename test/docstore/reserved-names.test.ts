@@ -1,10 +1,11 @@
 /** Names that begin with `system.` are reserved, as in MongoDB: no collection gets one, by whatever call. */
+import { existsSync } from 'node:fs'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Store } from '../../src/docstore/options.ts'
 import { Catalog } from '../../src/docstore/store/catalog.ts'
-import { open } from '../../src/index.ts'
+import { copyDatabase, open } from '../../src/index.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const name = 'system.users'
@@ -61,6 +62,27 @@ test('a collection that had a reserved name before can be read, changed, renamed
   assert.equal(await renamed.get(2), { _id: 2, n: 2 })
   assert.is(await db.dropCollection('system.b'), true)
   assert.is(await db.dropCollection('system.b'), false)
+})
+
+test('copyDatabase() refuses a collection with a reserved name before anything is written', async () => {
+  const store = new MemoryLevel<unknown, unknown>() as unknown as Store
+  const before = await open(store as never)
+  for (const old of ['a', 'b']) await before.collection(old).insertOne({ _id: 1 })
+  await before.close()
+  const catalog = await Catalog.open(store, false)
+  await catalog.rename('b', name)
+  await using db = await open(store as never)
+  const path = scratchPath()
+  await using target = await open(scratchPath())
+  for (const to of [path, target]) {
+    const { message, details } = await rejects(copyDatabase(db, to), 'InvalidNamespace')
+    assert.match(message, `The collection '${name}' cannot be copied; rename it first`)
+    assert.is(details.collection, name)
+  }
+  assert.not(existsSync(path))
+  assert.equal(target.listCollections(), [])
+  await db.renameCollection(name, 'users')
+  assert.equal(await copyDatabase(db, path), { collections: 2, documents: 2 })
 })
 
 test.run()

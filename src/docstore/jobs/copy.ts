@@ -9,6 +9,7 @@ import type { Known } from '../known-options.ts'
 import { open } from '../open.ts'
 import { assertOptions } from '../option-checks.ts'
 import type { IndexKind, StoreName } from '../options.ts'
+import { checkNewCollectionName } from '../store/collection-name.ts'
 import { absolutePath, assertPath } from '../store/location.ts'
 import { fillNewDirectory } from './new-directory.ts'
 import { ProgressReporter } from './progress-reporter.ts'
@@ -49,6 +50,7 @@ const maxBatchDocuments = 1000
  * @param target path of a directory that does not exist or is empty: it appears once the copy is complete and durable.
  *   Or an open database without documents: if copying fails, it keeps what was copied.
  * @throws PetalError DatabaseExists for a path that is taken, IllegalOperation for a database that is not empty,
+ *   InvalidNamespace for a collection with a reserved name, which has to be renamed before; nothing is written then.
  *   BadValue, StoreFailure, DataCorruption when the copy does not hold as many documents as were read; AbortedError
  * @example
  * await using source = await open('./tweets.db', { readOnly: true })
@@ -61,6 +63,7 @@ export async function copyDatabase(
 ): Promise<CopyResult> {
   if (!isDatabase(source)) throw new PetalError('BadValue', 'copyDatabase() takes an open database to copy')
   assertOptions('copyDatabase', options, knownCopyOptions)
+  for (const { name } of source.listCollections()) checkCopiedName(name)
   if (isDatabase(target)) return copyInto(source, target, options)
   assertPath('copyDatabase()', target)
   const { store = 'lsm', signal } = options
@@ -76,6 +79,20 @@ export async function copyDatabase(
   return createCopy(location, reporter, signal, async (create) =>
     copyInto(source, await create({ store, hasFilters }), job)
   )
+}
+
+/** A collection that an earlier version made may have a name that a new one cannot get. @throws PetalError InvalidNamespace */
+function checkCopiedName(name: string): void {
+  try {
+    checkNewCollectionName(name)
+  } catch (error) {
+    const { message } = error as PetalError
+    const advice = `rename it first, with renameCollection('${name}', newName)`
+    throw new PetalError('InvalidNamespace', `The collection '${name}' cannot be copied; ${advice}. ${message}`, {
+      cause: error,
+      details: { collection: name }
+    })
+  }
 }
 
 interface CopyTraits {
