@@ -1,6 +1,5 @@
 /** Pipelines and distinct values that threads help with are what this thread alone would return. */
 import { inspect, isDeepStrictEqual } from 'node:util'
-import type { Worker } from 'node:worker_threads'
 import { BSONRegExp, Decimal128, Double, Long, ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -14,6 +13,7 @@ import {
   type ReadOptions
 } from '../../src/index.ts'
 import { adversarial, documents, testSeed } from '../support/arbitraries.ts'
+import { decidedParts, helps } from './scan-threads.ts'
 import { scratchPath } from './scratch.ts'
 import { askableFilters } from './value-cases.ts'
 
@@ -32,14 +32,6 @@ const numbers = [
   Number.NaN
 ]
 const ids = Array.from({ length: 20 }, (_, i) => new ObjectId(i.toString(16).padStart(24, '0')))
-
-/** How many parts threads have decided. */
-let decided = 0
-process.on('worker', (worker: Worker) => {
-  worker.on('message', ({ kind }: { kind: string }) => {
-    if (kind === 'decided') decided++
-  })
-})
 
 function documentAt(i: number): Document {
   const tags = Array.from({ length: i % 4 }, (_, k) => ({ text: `tag ${(i * 7 + k) % 31}` }))
@@ -138,10 +130,7 @@ const divided: Readonly<Record<string, readonly [AggregationPipeline, AggregateO
 
 for (const [name, [pipeline, options = {}]] of Object.entries(divided)) {
   test(`threads group parts: ${name}`, async () => {
-    const before = decided
-    // They may be starting, or all processors be busy.
-    for (let attempt = 0; attempt < 30 && decided === before; attempt++) await check(pipeline, options)
-    assert.ok(decided > before, 'threads helped')
+    await helps(() => check(pipeline, options))
   })
 }
 
@@ -171,9 +160,9 @@ const undivided: Readonly<Record<string, AggregationPipeline>> = {
 
 for (const [name, pipeline] of Object.entries(undivided)) {
   test(`threads do not group parts: ${name}`, async () => {
-    const before = decided
+    const before = decidedParts()
     await check(pipeline)
-    assert.is(decided, before)
+    assert.is(decidedParts(), before)
   })
 }
 
@@ -216,15 +205,13 @@ test('changing a pipeline after the call changes nothing', async () => {
   ]
   const rest = [{ $group: { _id: '$owner', n: { $sum: '$half' } } }]
   const expected = await alone.aggregate([...pipelineOf(5, 9), ...rest]).toArray()
-  const before = decided
-  for (let attempt = 0; attempt < 30 && decided === before; attempt++) {
+  await helps(async () => {
     const pipeline = pipelineOf(5, 9)
     const grouping = helped.aggregate([...pipeline, ...rest], { hint: 'scan' }).toArray()
     const other = pipelineOf(900, 9000)
     for (let i = 0; i < 2; i++) Object.assign(pipeline[i]!.$match, other[i]!.$match)
     assert.equal(await grouping, expected)
-  }
-  assert.ok(decided > before, 'threads helped')
+  })
 })
 
 test('sums that overflow in a part alone do not', async () => {
@@ -253,14 +240,12 @@ const distinct: Readonly<Record<string, readonly [path: string, filter?: Documen
 
 for (const [name, [path, filter = {}, options = {}]] of Object.entries(distinct)) {
   test(`threads find distinct ${name}`, async () => {
-    const before = decided
     const expected = await alone.distinct(path, filter, options)
-    for (let attempt = 0; attempt < 30 && decided === before; attempt++) {
+    await helps(async () => {
       const found = await helped.distinct(path, filter, options)
       assert.ok(isDeepStrictEqual(found, expected), inspect({ found, expected }, { maxArrayLength: 9 }))
-    }
+    })
     assert.ok(expected.length > 7)
-    assert.ok(decided > before, 'threads helped')
   })
 }
 

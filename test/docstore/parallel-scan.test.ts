@@ -1,6 +1,5 @@
 /** Reads that threads help with return what this thread alone would return, however they end. */
 import { inspect, isDeepStrictEqual } from 'node:util'
-import type { Worker } from 'node:worker_threads'
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -9,6 +8,7 @@ import { type Database, type Document, type FindOptions, open } from '../../src/
 import { AbortedError } from '../../src/model/errors.ts'
 import { adversarial, documents, testSeed } from '../support/arbitraries.ts'
 import { numbersBelow } from '../support/random.ts'
+import { helps, scanning, soonerOrLater } from './scan-threads.ts'
 import { rejects, scratchPath } from './scratch.ts'
 import { askableFilters } from './value-cases.ts'
 
@@ -38,30 +38,10 @@ const helped = await filled(2)
 
 const rarely = { $expr: { $eq: [{ $add: ['$n', 1] }, 501] } }
 
-/** Threads that scan, and how many parts they have decided. */
-const scanning = new Set<Worker>()
-let decided = 0
-process.on('worker', (worker: Worker) => {
-  scanning.add(worker)
-  worker.on('message', ({ kind }: { kind: string }) => {
-    if (kind === 'decided') decided++
-  })
-  worker.once('exit', () => scanning.delete(worker))
-})
-
 async function threadsOf(db: Database, filter: Document, options: FindOptions): Promise<unknown> {
   let stage: Document | undefined = (await db.find(filter, options).explain()).queryPlanner.winningPlan
   while (stage !== undefined && stage.stage !== 'FETCH') stage = stage.inputStage as Document | undefined
   return stage?.threads
-}
-
-/** Checks that threads decide parts of a read, sooner or later: they may be starting, or all processors be busy. */
-async function helps(read: () => Promise<unknown>): Promise<void> {
-  const before = decided
-  const begun = performance.now()
-  for (let attempt = 0; decided === before && (attempt < 30 || performance.now() - begun < 60_000); attempt++)
-    await read()
-  assert.ok(decided > before)
 }
 
 function idsOf(found: unknown): unknown {
@@ -230,8 +210,10 @@ test('a cursor that nobody reads on does not keep the threads', async () => {
     return true
   })
   let threads: unknown
-  for (let attempt = 0; attempt < 30 && threads === undefined; attempt++) threads = await threadsOf(helped, rarely, {})
-  assert.ok(threads)
+  const ask = async (): Promise<void> => {
+    threads = await threadsOf(helped, rarely, {})
+  }
+  await soonerOrLater(ask, () => threads !== undefined)
   const expected = await alone.find(filter).toArray()
   assert.is(idsOf([...first, ...(await cursor.toArray())]), idsOf(expected))
 })
