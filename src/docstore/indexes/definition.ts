@@ -1,5 +1,4 @@
 /** The definition of a declared index: its key fields, their directions, and its options. Validated here, once. */
-
 import { PetalError } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
 import { isDigits, splitPath } from '../../model/path.ts'

@@ -14,7 +14,7 @@
 import { join } from 'node:path'
 import { InlineRunner } from '../../compaction/inline-runner.ts'
 import { resolveOptions } from '../../engine/resolve-options.ts'
-import { aborted, hasCode, ioError, notSupported } from '../../errors.ts'
+import { hasCode, ioError, notSupported } from '../../errors.ts'
 import { comparatorName } from '../../format/version-edit.ts'
 import { logName, parseFileName, tableName } from '../../fs/file-names.ts'
 import type { FileSystem } from '../../fs/file-system.ts'
@@ -71,7 +71,7 @@ export async function repairStore(location: string, options: StoreRepairOptions 
     try {
       const directory = fileSystem.realPath(location)
       const losses = new Losses()
-      if (options.signal?.aborted === true) throw aborted(options.signal.reason)
+      checkAborted(options)
       const names = await filesIn(fileSystem, directory, losses)
       const base = readBaseState(fileSystem, directory, names, losses)
       const settings = {

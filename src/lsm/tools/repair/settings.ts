@@ -22,7 +22,7 @@ export interface RepairSettings {
 }
 
 /** @throws LEVEL_ABORTED */
-export function checkAborted({ signal }: RepairSettings): void {
+export function checkAborted({ signal }: { readonly signal?: AbortSignal | undefined }): void {
   if (signal?.aborted === true) throw aborted(signal.reason)
 }
 
