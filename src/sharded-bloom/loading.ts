@@ -34,6 +34,7 @@ export async function* loadSegments(context: StoredContext): AsyncGenerator<Segm
     const handle = new SegmentHandle(segment, live, positions)
     handle.checkpointed = record.documents
     handle.tunings = record.tunings
+    if (!record.isSealed) handle.storedPairs = record.storedPairs
     handle.bytes = record.bytes
     handle.liveBytes = live.dead > 0 ? geometry.segmentDocuments / 8 : 0
     handle.directoryBytes = recordBytes

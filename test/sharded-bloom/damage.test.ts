@@ -96,6 +96,7 @@ const framesBefore = rowMemory().freeFrames
 /** Areas that opening the index does not read. */
 const readLate: readonly number[] = [
   IndexArea.pairTable,
+  IndexArea.openPairs,
   IndexArea.hashedRows,
   IndexArea.privateRow,
   IndexArea.columnKeys,
@@ -207,8 +208,8 @@ for (const [name, change] of malformedPairs) {
     const { records } = harness.records
     for (const segment of harness.records.keysOf(IndexArea.segment)) {
       const record = JSON.parse(Buffer.from(records.get(segment)!.subarray(0, -4)).toString())
-      const { firstOrdinal, storedAt = firstOrdinal, storedPairs = 0 } = record
-      if (storedPairs === 0) continue
+      const { firstOrdinal, storedAt = firstOrdinal, storedPairs, isSealed } = record
+      if (!isSealed) continue
       const key = hexOf(indexKey(IndexArea.pairTable, storedAt))
       const content = records.get(key)!.slice(0, -4)
       change(content, storedPairs)
@@ -232,6 +233,26 @@ for (const [name, change] of malformedPairs) {
     await harness.close()
   })
 }
+
+test('private pairs of the open segment with a right checksum that are malformed are damage', async () => {
+  const malformed = ['', '[', '{}', '[]', '[["lang",2]]', '[["lang",2,{}]]', '\xff']
+  for (const text of malformed) {
+    const harness = pristine.crashed()
+    const [key] = harness.records.keysOf(IndexArea.openPairs)
+    harness.records.records.set(key!, framed(key!, Buffer.from(text, 'latin1')))
+    await harness.open()
+    assert.is(harness.index.stats().recovered, 0, text)
+    await harness.check(filters)
+    assert.is(harness.damage.length, 1, text)
+    assert.match(harness.damage[0]!, /private pairs of the segment at ordinal \d+ are damaged/i)
+    await harness.insert(tweets.slice(0, 300))
+    await harness.check(filters)
+    await harness.reopen()
+    assert.is(harness.index.stats().recovered, harness.documents.size, text)
+    await harness.check(filters)
+    await harness.close()
+  }
+})
 
 test('a private row of the open segment with a right checksum that is malformed is damage', async () => {
   const malformed: readonly (readonly [row: number, bytes: readonly number[]])[] = [

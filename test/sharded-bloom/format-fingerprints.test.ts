@@ -39,7 +39,7 @@ const codeOf = (path: string, key: number, bits: number): number => {
 }
 
 test('an index with fingerprints has the same format number, and neither hashed rows nor an upper level', () => {
-  assert.is(indexFormat, 8)
+  assert.is(indexFormat, 9)
   assert.is(harness.records.keysOf(IndexArea.hashedRows).length, 0)
   assert.is(harness.records.keysOf(IndexArea.upperLevel).length, 0)
 })

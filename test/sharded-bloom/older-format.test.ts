@@ -1,6 +1,7 @@
 /**
- * Indexes of format 2, whose segment records contain their pairs, and of format 7, whose pairs repeat their paths, are
- * read as they are; writes use the current format.
+ * Indexes of format 2, whose segment records contain their pairs, of format 7, whose pairs repeat their paths, and of
+ * format 8, whose open segments have their pairs in the segment record, are read as they are; writes use the current
+ * format.
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -87,8 +88,23 @@ function pairsOf(harness: IndexHarness, record: Json): StoredPair[] {
   })
 }
 
+/** Moves the pairs of the open segment into its segment record, where they were before format 9. */
+function makeFormat8(harness: IndexHarness): void {
+  const header: Json = JSON.parse(contentOf(harness, '68').toString())
+  put(harness, '68', { ...header, format: 8 })
+  const [open, ...others] = harness.records.keysOf(IndexArea.openPairs)
+  assert.ok(open !== undefined && others.length === 0, 'there is one open segment')
+  const key = open.replace(/^../, '73')
+  const { storedPairs, bytes, ...record }: Json = JSON.parse(contentOf(harness, key).toString())
+  const pairs = JSON.parse(contentOf(harness, open).toString()) as Json[]
+  assert.is(pairs.length, storedPairs)
+  put(harness, key, { ...record, pairs, storedPairs: 0, bytes: { ...(bytes as Json), pairTable: 0 } })
+  harness.records.records.delete(open)
+}
+
 /** Writes the records of sealed segments as before format 8: pairs with their paths. */
 function makeFormat7(harness: IndexHarness): void {
+  makeFormat8(harness)
   const header: Json = JSON.parse(contentOf(harness, '68').toString())
   put(harness, '68', { ...header, format: 7 })
   for (const key of harness.records.keysOf(IndexArea.segment)) {
@@ -109,6 +125,7 @@ function makeFormat7(harness: IndexHarness): void {
 
 /** Writes the records as before format 3. */
 function makeFormat2(harness: IndexHarness): void {
+  makeFormat8(harness)
   makeWhole(harness, 2)
   for (const key of harness.records.keysOf(IndexArea.segment)) {
     const stored: Json = JSON.parse(contentOf(harness, key).toString())
@@ -131,7 +148,9 @@ for (const [format, makeOlder, isRebuilt] of [
   [2, makeFormat2, false],
   [2, makeFormat2, true],
   [7, makeFormat7, false],
-  [7, makeFormat7, true]
+  [7, makeFormat7, true],
+  [8, makeFormat8, false],
+  [8, makeFormat8, true]
 ] as const) {
   test(`an index of format ${format} can be used, ${isRebuilt ? 'built again before' : 'as sealed'}`, async () => {
     const harness = await IndexHarness.open({ segmentDocuments: 512 })
@@ -163,6 +182,7 @@ test('an open segment of format 5 continues where it ended', async () => {
   await harness.insert(tweets.slice(0, 1250))
   await harness.close()
   assert.ok(harness.records.keysOf(IndexArea.chunkRows).length > 0)
+  makeFormat8(harness)
   makeWhole(harness, 5)
   for (const documents of [1290, 1400]) {
     await harness.open()

@@ -22,7 +22,11 @@ function checkBytes(harness: IndexHarness): void {
   // Codes of columns are stored among the private rows of sealed segments.
   assert.is(bytes.privateRows + bytes.rangeCodes, rows, 'private rows and range codes')
   assert.ok(bytes.rangeCodes >= storedBytes(harness, columnKeys, chunkColumns), 'range codes')
-  assert.is(bytes.directory, storedBytes(harness, IndexArea.segment, IndexArea.pairTable), 'directory')
+  assert.is(
+    bytes.directory,
+    storedBytes(harness, IndexArea.segment, IndexArea.pairTable, IndexArea.openPairs),
+    'directory'
+  )
   assert.is(bytes.live, storedBytes(harness, IndexArea.live), 'live')
   assert.is(bytes.upperLevel, storedBytes(harness, IndexArea.upperLevel, IndexArea.chunkUpper), 'upper level')
   const { hashedRows, privateRows, rangeCodes, upperLevel, directory, live } = bytes

@@ -6,7 +6,7 @@ import { type HashName, hashNames } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
 import { defaultSegmentDocuments, isSegmentSize } from '../segment/geometry.ts'
 
-export const indexFormat = 8
+export const indexFormat = 9
 /** Oldest readable format. Records are written in the current format, the header first. */
 const oldestFormat = 2
 

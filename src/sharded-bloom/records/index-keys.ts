@@ -6,6 +6,7 @@
  * | `h`                                   | header (see index-header.ts)                    |
  * | `s` first(8)                          | segment record (see segment-record.ts)          |
  * | `n` first(8)                          | private pairs of a sealed segment (pair-table.ts) |
+ * | `i` first(8)                          | private pairs of an open segment (open-pairs.ts) |
  * | `r` first(8) frame(4)                 | hashed rows of a sealed segment, one frame      |
  * | `p` first(8) record(4)                | private row of a sealed segment                 |
  * | `k` first(8) record(4)                | keys of a sealed segment's columns              |
@@ -37,6 +38,7 @@ export const IndexArea = {
   header: 0x68,
   segment: 0x73,
   pairTable: 0x6e,
+  openPairs: 0x69,
   hashedRows: 0x72,
   privateRow: 0x70,
   columnKeys: 0x6b,

@@ -14,6 +14,7 @@ import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from '../ranges
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import type { ScratchArena } from '../records/scratch-arena.ts'
 import type { Geometry } from './geometry.ts'
+import { readOpenPairs } from './open-pairs.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { SegmentRecord } from './segment-record.ts'
 import type { TailWrite } from './tail/tail.ts'
@@ -31,7 +32,7 @@ export function* chunkWrites(
   arena: ScratchArena
 ): Generator<TailWrite | undefined> {
   const first = segment.firstOrdinal
-  // The segment record that follows needs them.
+  // Their record needs them, if it is written.
   yield* segment.pairTexts.addSteps(segment.table.pairs)
   for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
     const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
@@ -77,9 +78,9 @@ export function openSegmentRecord(
     isShapeComplete: segment.isShapeComplete,
     tunings,
     alwaysCandidates: segment.alwaysCandidates.filter((position) => position < documents),
-    pairs: segment.table.pairs,
+    pairs: [],
     rowOfSlot: [],
-    storedPairs: 0,
+    storedPairs: segment.privatePairCount,
     storedRows: 0,
     columnSpecs: segment.columnSpecs,
     columns: [],
@@ -100,10 +101,11 @@ export async function restoreOpenSegment(
   pairHash: PairHash,
   onDamage: (message: string) => void
 ): Promise<OpenSegment> {
+  const pairs = await readOpenPairs(store, record)
   const segment = new OpenSegment(memory, geometry, pairHash, record.firstOrdinal, {
     shards: record.shards,
     rowsPerPair: record.rowsPerPair,
-    privatePairs: record.pairs.map((pair) => pairHash.hash(pair)),
+    privatePairs: pairs.map((pair) => pairHash.hash(pair)),
     columns: record.columnSpecs,
     upperFrames: record.upper.frames,
     fingerprintBits: record.fingerprints?.bits,

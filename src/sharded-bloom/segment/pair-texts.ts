@@ -1,10 +1,11 @@
-/** Caches the JSON texts (segment-record.ts) of an open segment's private pairs, for every checkpoint and the seal. */
+/** Caches the JSON texts (segment-record.ts) of an open segment's private pairs, for checkpoints and the seal. */
 import type { TaggedPair } from '../pairs/pair-tags.ts'
 import { storedPair } from './segment-record.ts'
 
 const pairsPerStep = 128
 const encoder = new TextEncoder()
 const comma = 0x2c
+const openingBracket = 0x5b
 const closingBracket = 0x5d
 
 export class PairTexts {
@@ -15,10 +16,15 @@ export class PairTexts {
   readonly #lengths: number[] = []
   #keyBytes = 0
 
-  /** Returns the texts of all pairs as a list without its brackets. Valid until the next call. */
+  /** Returns the texts of all pairs as a JSON list. */
   list(pairs: readonly TaggedPair[]): Uint8Array {
     this.#add(pairs, pairs.length)
-    return this.#bytes.subarray(0, this.#ends.at(-1) ?? 0)
+    const length = this.#ends.at(-1) ?? 0
+    const list = new Uint8Array(length + 2)
+    list[0] = openingBracket
+    list.set(this.#bytes.subarray(0, length), 1)
+    list[length + 1] = closingBracket
+    return list
   }
 
   /** Bytes of the texts of all keys made so far. */

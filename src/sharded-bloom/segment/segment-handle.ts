@@ -24,6 +24,8 @@ export class SegmentHandle {
   readonly positions: PositionMap
   /** Documents whose rows are in chunk records. */
   checkpointed: number
+  /** While it is open: how many private pairs their record has. */
+  storedPairs = 0
   /** How often its parameters were chosen again. */
   tunings: number
   /** Bytes stored for rows. */

@@ -39,11 +39,11 @@ export interface SegmentRecord {
   /** How often the parameters were chosen again (see sharded-index.ts). */
   readonly tunings: number
   readonly alwaysCandidates: readonly number[]
-  /** Private pairs in slot order: of an open segment, or of one sealed in format 2. */
+  /** Private pairs in slot order: of an open segment before format 9, or of one sealed in format 2. */
   readonly pairs: readonly TaggedPair[]
   /** Stored row of each of `pairs`, in format 2; −1 for no document, −2 for all documents. */
   readonly rowOfSlot: readonly number[]
-  /** Number of private pairs of a sealed segment, which have a record of their own (see pair-table.ts). */
+  /** Number of private pairs that have a record of their own (see pair-table.ts and open-pairs.ts). */
   readonly storedPairs: number
   /** Number of different paths of these; not present before format 8 (see earlier-pair-table.ts). */
   readonly storedPaths?: number
@@ -106,26 +106,14 @@ const maxPairs = 65_536
 
 export type StoredPair = readonly [path: string, tag: number, key: StoredDouble | string]
 
-/** @param pairTexts the texts of `pairs`, separated by commas, if already made */
-export function encodeSegmentRecord(record: SegmentRecord, pairTexts?: Uint8Array): Uint8Array {
-  const pairs = pairTexts === undefined ? record.pairs.map(storedPair) : []
+export function encodeSegmentRecord(record: SegmentRecord): Uint8Array {
+  const pairs = record.pairs.map(storedPair)
   const columnSpecs = encodeSpecs(record.columnSpecs)
   const columns = encodeColumns(record.columns)
   // Omitted for most segments: records are keyed by the first ordinal, and positions are consecutive ordinals.
   const storedAt = record.storedAt === record.firstOrdinal ? undefined : record.storedAt
   const span = record.span === record.documents ? undefined : record.span
-  const text = JSON.stringify({ ...record, storedAt, span, pairs, columnSpecs, columns })
-  const encoder = new TextEncoder()
-  if (pairTexts === undefined) return encoder.encode(text)
-  // No user-written text precedes it.
-  const at = text.indexOf('"pairs":[]') + '"pairs":['.length
-  const head = encoder.encode(text.slice(0, at))
-  const tail = encoder.encode(text.slice(at))
-  const bytes = new Uint8Array(head.length + pairTexts.length + tail.length)
-  bytes.set(head)
-  bytes.set(pairTexts, head.length)
-  bytes.set(tail, head.length + pairTexts.length)
-  return bytes
+  return new TextEncoder().encode(JSON.stringify({ ...record, storedAt, span, pairs, columnSpecs, columns }))
 }
 
 /** @throws PetalError IndexDamaged */
@@ -173,7 +161,7 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
   const storedPaths = value.storedPaths === undefined ? undefined : integer('storedPaths', 0, maxPairs)
   const columnSpecs = decodeSpecs(value.columnSpecs)
   const columns = decodeColumns(value.columns, documents)
-  const storedPairs = value.storedPairs === undefined ? 0 : integer('storedPairs', 0, isSealed ? maxPairs : 0)
+  const storedPairs = value.storedPairs === undefined ? 0 : integer('storedPairs', 0, maxPairs)
   if (storedPairs > 0 && pairs.length > 0) throw damaged('pairs')
   if (columnSpecs === undefined) throw damaged('columnSpecs')
   if (columns === undefined) throw damaged('columns')
@@ -266,7 +254,7 @@ export function storedPair({ path, tag, key }: TaggedPair): StoredPair {
 }
 
 /** Parses a pair made by storedPair(). @throws PetalError IndexDamaged */
-function parsePair(value: unknown): TaggedPair {
+export function parsePair(value: unknown): TaggedPair {
   if (!Array.isArray(value) || value.length !== 3) throw damaged('pairs')
   const path: unknown = value[0]
   const tag: unknown = value[1]

@@ -11,6 +11,7 @@ import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { ScratchArena } from '../records/scratch-arena.ts'
 import { chunkKeys, chunkWrites, openSegmentRecord } from './checkpoint.ts'
 import type { Geometry } from './geometry.ts'
+import { openPairsKey, openPairsWrite } from './open-pairs.ts'
 import type { OpenSegment } from './open-segment.ts'
 import { sealSegment } from './seal.ts'
 import { type SealedContext, SealedSegment } from './sealed-segment.ts'
@@ -50,13 +51,20 @@ export class SegmentStore {
       bytes[partOf(write.key)] += write.value.length
       writes.push(write)
     }
+    const pairs = open.privatePairCount
+    if (pairs !== handle.storedPairs) {
+      const write = openPairsWrite(open)
+      bytes.pairTable = write.value.length
+      writes.push(write)
+    }
     const record = openSegmentRecord(open, documents, handle.tunings, bytes)
-    const value = encodeSegmentRecord(record, open.pairTexts.list(record.pairs))
+    const value = encodeSegmentRecord(record)
     writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
     await this.write(writes, [handle])
     arena.close()
     handle.bytes = record.bytes
     handle.directoryBytes = value.length
+    handle.storedPairs = pairs
     handle.checkpointed = documents
   }
 
@@ -84,6 +92,7 @@ export class SegmentStore {
     const record = indexKey(IndexArea.segment, handle.firstOrdinal)
     await this.#sealed.store.write([{ key: record, value: undefined }, ...this.#chunkDeletions(handle, handle.open!)])
     handle.checkpointed = 0
+    handle.storedPairs = 0
     handle.bytes = noBytes
     handle.directoryBytes = 0
   }
@@ -103,7 +112,9 @@ export class SegmentStore {
 
   /** Deletes by computed keys: looking the records up would take longer than the rest of sealing. */
   #chunkDeletions(handle: SegmentHandle, open: OpenSegment): IndexWrite[] {
-    return [...chunkKeys(open, this.#geometry, 0, handle.checkpointed)].map((key) => ({ key, value: undefined }))
+    const keys = [...chunkKeys(open, this.#geometry, 0, handle.checkpointed)]
+    if (handle.storedPairs > 0) keys.push(openPairsKey(handle.firstOrdinal))
+    return keys.map((key) => ({ key, value: undefined }))
   }
 }
 

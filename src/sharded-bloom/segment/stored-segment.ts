@@ -11,10 +11,12 @@ import { TimeSlice } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentSource } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
+import type { TaggedPair } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import { restoreOpenSegment } from './checkpoint.ts'
 import { EarlySeals } from './early-seals.ts'
 import type { Geometry } from './geometry.ts'
+import { readOpenPairs } from './open-pairs.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { HashedPair } from './private-table.ts'
 import { RecordedSegment } from './recorded-segment.ts'
@@ -71,7 +73,7 @@ export class StoredSegment extends RecordedSegment implements Segment {
   prepare(): void {}
 
   get privatePairCount(): number {
-    return this.record.pairs.length
+    return this.record.storedPairs + this.record.pairs.length
   }
 
   privatePairs(): readonly HashedPair[] {
@@ -129,8 +131,8 @@ export class StoredSegment extends RecordedSegment implements Segment {
 
   async #rebuild(memory: RowMemory): Promise<OpenSegment> {
     const { sealed, geometry, documents, flatten } = this.#context
-    const { firstOrdinal, shards, rowsPerPair, crowdedPairs, pairs, columnSpecs } = this.record
-    const privatePairs = pairs.map((pair) => sealed.pairHash.hash(pair))
+    const { firstOrdinal, shards, rowsPerPair, crowdedPairs, columnSpecs } = this.record
+    const privatePairs = (await this.#readablePairs()).map((pair) => sealed.pairHash.hash(pair))
     const { fingerprintBits } = this
     const tail = { shards, rowsPerPair, upperFrames: 0, fingerprintBits, crowdedPairs }
     const parameters = { ...tail, privatePairs, columns: columnSpecs }
@@ -148,6 +150,16 @@ export class StoredSegment extends RecordedSegment implements Segment {
     } catch (error) {
       segment.free()
       throw error
+    }
+  }
+
+  /** None if they are damaged: documents are found without private rows, too. */
+  async #readablePairs(): Promise<readonly TaggedPair[]> {
+    try {
+      return await readOpenPairs(this.#context.sealed.store, this.record)
+    } catch (error) {
+      if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
+      return []
     }
   }
 }
