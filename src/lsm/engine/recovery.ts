@@ -134,11 +134,11 @@ async function writeTables(buffers: readonly WriteBuffer[], versions: VersionSet
 function isAsClosed(
   { fileSystem, directory }: RecoverySettings,
   versions: VersionSet,
-  { logNumbers: [log, ...later] }: LogRecovery
+  { listing, logNumbers: [log, ...later] }: LogRecovery
 ): boolean {
   if (!versions.isConsolidated || log !== versions.logNumber || later.length > 0) return false
   const isEmpty = fileSystem.size(join(directory, logName(log))) === 0
-  return isEmpty && obsoleteNames(fileSystem.list(directory), versions).length === 0
+  return isEmpty && obsoleteNames(listing, versions).length === 0
 }
 
 /** Leftovers do no harm; the next open tries again. */

@@ -45,6 +45,8 @@ export interface LogPosition {
 }
 
 export class LogRecovery {
+  /** The names in the directory. */
+  readonly listing: readonly string[]
   /** All logs from the oldest needed one on, ascending; includes those that are dropped. */
   readonly logNumbers: readonly number[]
   readonly #fileSystem: FileSystem
@@ -57,7 +59,8 @@ export class LogRecovery {
     this.#fileSystem = fileSystem
     this.#directory = directory
     this.#lastSequence = from.lastSequence
-    this.logNumbers = logsIn(fileSystem, directory)
+    this.listing = reading(directory, () => fileSystem.list(directory))
+    this.logNumbers = logsIn(this.listing)
       .filter((number) => number >= from.logNumber)
       .sort((a, b) => a - b)
     if (from.logNumber > 0 && this.logNumbers[0] !== from.logNumber) {
@@ -118,8 +121,8 @@ export class LogRecovery {
   }
 }
 
-function logsIn(fileSystem: FileSystem, directory: string): number[] {
-  return reading(directory, () => fileSystem.list(directory)).flatMap((name) => {
+function logsIn(listing: readonly string[]): number[] {
+  return listing.flatMap((name) => {
     const parsed = parseFileName(name)
     return parsed?.kind === 'log' ? [parsed.number] : []
   })

@@ -47,16 +47,19 @@ export function lockBreakName(nonce: string): string {
 
 /** Parses a file name in a database's directory; undefined if it is not ours. */
 export function parseFileName(name: string): ParsedName | undefined {
-  if (name === currentName) return { kind: 'current', number: 0 }
-  if (name === lockName) return { kind: 'lock', number: 0 }
-  if (/^LOCK-[0-9a-f]{32}(\.break)?\.tmp$/.test(name)) return { kind: 'temporary', number: 0 }
   const match = /^(MANIFEST-)?(\d{6,16})(?:\.([a-z]+))?$/.exec(name)
-  if (match === null) return undefined
+  if (match === null) return parseUnnumbered(name)
   const number = Number(match[2])
   const kind = match[1] === undefined ? kindOfSuffix(match[3]) : match[3] === undefined ? 'manifest' : undefined
   // A number with superfluous zeros, or one that is too large, is not ours.
   if (kind === undefined || !Number.isSafeInteger(number) || digits(number) !== match[2]) return undefined
   return { kind, number }
+}
+
+function parseUnnumbered(name: string): ParsedName | undefined {
+  if (name === currentName) return { kind: 'current', number: 0 }
+  if (name === lockName) return { kind: 'lock', number: 0 }
+  return /^LOCK-[0-9a-f]{32}(\.break)?\.tmp$/.test(name) ? { kind: 'temporary', number: 0 } : undefined
 }
 
 function kindOfSuffix(suffix: string | undefined): FileKind | undefined {
