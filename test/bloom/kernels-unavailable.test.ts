@@ -4,11 +4,17 @@ import * as assert from 'uvu/assert'
 import { RowMemory } from '../../src/bloom/kernels/index.ts'
 import { PetalError } from '../../src/model/errors.ts'
 
-const webAssembly = (globalThis as unknown as { WebAssembly: { validate: (bytes: Uint8Array) => boolean } }).WebAssembly
+const { WebAssembly: webAssembly } = globalThis as unknown as {
+  WebAssembly: { Module: unknown; CompileError: new (message: string) => Error }
+}
 
 test('without WebAssembly SIMD, new RowMemory() throws KernelsUnavailable', () => {
-  const { validate } = webAssembly
-  webAssembly.validate = () => false
+  const { Module } = webAssembly
+  webAssembly.Module = class {
+    constructor() {
+      throw new webAssembly.CompileError('invalid opcode 0xfd')
+    }
+  }
   try {
     assert.throws(
       () => new RowMemory(2 << 20),
@@ -16,7 +22,7 @@ test('without WebAssembly SIMD, new RowMemory() throws KernelsUnavailable', () =
         error instanceof PetalError && error.codeName === 'KernelsUnavailable' && /SIMD/.test(error.message)
     )
   } finally {
-    webAssembly.validate = validate
+    webAssembly.Module = Module
   }
   assert.ok(new RowMemory(2 << 20).frames > 0)
 })

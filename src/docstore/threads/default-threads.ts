@@ -19,8 +19,14 @@ export function defaultScanThreads(): number {
   return Math.min(wanted, Math.floor(memoryBytes() / bytesPerThread))
 }
 
+/** Asked for once: it is read from files of the system. */
+let knownMemoryBytes: number | undefined
+
 /** Memory of the machine, or the limit of this process. */
 function memoryBytes(): number {
-  const limit = process.constrainedMemory() ?? 0
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+  if (knownMemoryBytes === undefined) {
+    const limit = process.constrainedMemory() ?? 0
+    knownMemoryBytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+  }
+  return knownMemoryBytes
 }

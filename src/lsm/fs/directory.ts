@@ -75,8 +75,9 @@ function inspect(location: string): DirectoryState {
   const entry = statOrUndefined(location)
   if (entry === undefined) return { kind: 'missing' }
   if (!entry.isDirectory()) return { kind: 'foreign', found: entry.isFile() ? 'a file' : 'not a directory' }
+  // Not by its name in a listing: there may be hundreds of files.
+  if (statOrUndefined(join(location, markerName)) !== undefined) return { kind: 'ours', marker: readMarker(location) }
   const names = readdirSync(location).filter((name) => !temporaryPattern.test(name))
-  if (names.includes(markerName)) return { kind: 'ours', marker: readMarker(location) }
   return names.length === 0 ? { kind: 'empty' } : { kind: 'foreign', found: describeContents(names) }
 }
 

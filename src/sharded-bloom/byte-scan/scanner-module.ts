@@ -2,7 +2,7 @@
  * The scanner's WebAssembly instance: its typed functions and constants, over a memory of its own. For the layout and
  * the invariants of the memory see assembly/layout.ts.
  */
-import { decodeCode, type WasmMemory, webAssembly } from '../../model/web-assembly.ts'
+import { compileModule, type WasmMemory, webAssembly } from '../../model/web-assembly.ts'
 import { scannerBase64 } from './scanner.generated.ts'
 
 /** Constants exported by assembly/: locations are byte offsets, sizes are in bytes unless the name says otherwise. */
@@ -187,10 +187,11 @@ const memoryPages = 240
 
 let compiled: object | undefined
 
-/** Returns a scanner's instance and memory, or undefined when there is no room for another one. */
+/** Returns a scanner's instance and memory, or undefined without SIMD or room for another one. */
 export function instantiateScanner(): ScannerModule | undefined {
   if (webAssembly === undefined) return undefined
-  compiled ??= new webAssembly.Module(decodeCode(scannerBase64))
+  compiled ??= compileModule(scannerBase64)
+  if (compiled === undefined) return undefined
   const memory = reserve(memoryPages)
   if (memory === undefined) return undefined
   const { exports } = new webAssembly.Instance(compiled, { env: { memory } })

@@ -3,7 +3,7 @@
  *
  * Memory: the names of the picker used last | a record | its wanted fields. It grows with the largest record.
  */
-import { decodeCode, type GrowingWasmMemory, webAssembly } from '../../../model/web-assembly.ts'
+import { compileModule, type GrowingWasmMemory, webAssembly } from '../../../model/web-assembly.ts'
 import { pickerKernelBase64 } from './picker-kernel.generated.ts'
 
 interface Functions {
@@ -77,13 +77,12 @@ export function pickerKernel(): PickerKernel | undefined {
   return kernel
 }
 
-/** Synchronous: the module is two kilobytes. */
 function instantiate(): PickerKernel | undefined {
   if (webAssembly === undefined) return undefined
-  const code = decodeCode(pickerKernelBase64)
-  if (!webAssembly.validate(code)) return undefined
+  const module = compileModule(pickerKernelBase64)
+  if (module === undefined) return undefined
   const memory = new webAssembly.Memory({ initial: initialPages, maximum: maxPages })
-  const { exports } = new webAssembly.Instance(new webAssembly.Module(code), { env: { memory } })
+  const { exports } = new webAssembly.Instance(module, { env: { memory } })
   return new PickerKernel(memory, exports as Functions)
 }
 

@@ -14,7 +14,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { copyShared } from '../../../model/copy-bytes.ts'
-import { type GrowingWasmMemory, webAssembly } from '../../../model/web-assembly.ts'
+import { compileModule, type GrowingWasmMemory, webAssembly } from '../../../model/web-assembly.ts'
 import { filterBits } from '../../format/key-filter.ts'
 import { chunkBytes, maxCompressedBytes } from '../../format/lz4/lz4.ts'
 import type { TableWriteOptions } from '../../format/table-options.ts'
@@ -304,8 +304,7 @@ function newKernel(handedOut = 0): FlushKernel | undefined {
 /** Undefined without WebAssembly 128-bit SIMD, or if the host is not little-endian. */
 function compiled(): object | undefined {
   if (module === undefined) {
-    const code = Buffer.from(flushKernelBase64, 'base64')
-    module = isLittleEndian && webAssembly?.validate(code) ? new webAssembly.Module(code) : null
+    module = (isLittleEndian && compileModule(flushKernelBase64)) || null
   }
   return module ?? undefined
 }

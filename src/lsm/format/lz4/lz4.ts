@@ -4,7 +4,7 @@
  * Input and output are copied through that memory, which costs about a tenth of the work; no call depends on earlier
  * contents. To avoid the copies, read compressed bytes directly into the memory and use the raw bytes in place.
  */
-import { type WasmMemory, webAssembly } from '../../../model/web-assembly.ts'
+import { compileModule, type WasmMemory, webAssembly } from '../../../model/web-assembly.ts'
 import { notSupported } from '../../errors.ts'
 import { lz4Base64 } from './lz4.generated.ts'
 
@@ -121,13 +121,12 @@ function lz4(): Lz4 {
   return instance
 }
 
-/** Synchronous: the module is two kilobytes. */
 function instantiate(): Lz4 {
   if (webAssembly === undefined) throw notSupported('LZ4 needs WebAssembly')
-  const code = Buffer.from(lz4Base64, 'base64')
-  if (!webAssembly.validate(code)) throw notSupported('LZ4 needs WebAssembly with 128-bit SIMD')
+  const module = compileModule(lz4Base64)
+  if (module === undefined) throw notSupported('LZ4 needs WebAssembly with 128-bit SIMD')
   const memory: WasmMemory = new webAssembly.Memory({ initial: memoryPages, maximum: memoryPages })
-  const { exports } = new webAssembly.Instance(new webAssembly.Module(code), { env: { memory } })
+  const { exports } = new webAssembly.Instance(module, { env: { memory } })
   const bytes = Buffer.from(memory.buffer)
   return { functions: exports as Lz4Functions, memory: bytes, raw: { bytes, start: output } }
 }
