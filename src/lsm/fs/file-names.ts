@@ -4,6 +4,7 @@
  */
 export const currentName = 'CURRENT'
 export const lockName = 'LOCK'
+const manifestPrefix = 'MANIFEST-'
 
 export type FileKind = 'table' | 'log' | 'manifest' | 'side' | 'temporary' | 'current' | 'lock'
 
@@ -27,7 +28,7 @@ export function sideFileName(number: number): string {
 }
 
 export function manifestName(number: number): string {
-  return `MANIFEST-${digits(number)}`
+  return `${manifestPrefix}${digits(number)}`
 }
 
 /** A file that is renamed when complete; one left behind by a crash is removed at the next open. */
@@ -47,13 +48,15 @@ export function lockBreakName(nonce: string): string {
 
 /** Parses a file name in a database's directory; undefined if it is not ours. */
 export function parseFileName(name: string): ParsedName | undefined {
-  const match = /^(MANIFEST-)?(\d{6,16})(?:\.([a-z]+))?$/.exec(name)
-  if (match === null) return parseUnnumbered(name)
-  const number = Number(match[2])
-  const kind = match[1] === undefined ? kindOfSuffix(match[3]) : match[3] === undefined ? 'manifest' : undefined
+  const start = name.startsWith(manifestPrefix) ? manifestPrefix.length : 0
+  const dot = name.indexOf('.')
+  const text = name.slice(start, dot < 0 ? name.length : dot)
+  const number = Number(text)
   // A number with superfluous zeros, or one that is too large, is not ours.
-  if (kind === undefined || !Number.isSafeInteger(number) || digits(number) !== match[2]) return undefined
-  return { kind, number }
+  if (!Number.isSafeInteger(number) || number < 0 || digits(number) !== text) return parseUnnumbered(name)
+  const suffix = dot < 0 ? undefined : name.slice(dot + 1)
+  const kind = start === 0 ? kindOfSuffix(suffix) : suffix === undefined ? 'manifest' : undefined
+  return kind && { kind, number }
 }
 
 function parseUnnumbered(name: string): ParsedName | undefined {

@@ -52,7 +52,8 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
   readonly #rowStart: number
   readonly #keyStart: number
   readonly #isShapeComplete: boolean
-  readonly #columns: readonly SealedColumn[]
+  /** Made when first asked for: opening meets a dozen per segment, and many queries need none. */
+  #madeColumns: readonly SealedColumn[] | undefined
 
   constructor(context: SealedContext, record: SegmentRecord) {
     super(record)
@@ -62,7 +63,6 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
     this.#isShapeComplete = record.isShapeComplete
     this.#frames = new SegmentFrames(context, this)
     this.#tail = createSealedTail(context.memory, context.pairHash, this.#frames, record)
-    this.#columns = record.columns.map((column) => new SealedColumn(context.memory, this, record, column))
     const keyFrames = record.columns.reduce(
       (most, { firstKeys, keys }) => Math.max(most, firstKeys + framesOfKeys(keys)),
       0
@@ -101,6 +101,12 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
 
   get columnSpecs(): readonly ColumnSpec[] {
     return this.record.columns
+  }
+
+  get #columns(): readonly SealedColumn[] {
+    const { record } = this
+    this.#madeColumns ??= record.columns.map((column) => new SealedColumn(this.#context.memory, this, record, column))
+    return this.#madeColumns
   }
 
   rangeColumn(path: string, type: number): SealedColumn | undefined {
