@@ -146,6 +146,50 @@ test('a scan reads no block whose keys are all at or after its end, nor one of t
   assert.equal(scan('e\0', 'f'), [20, blocks])
 })
 
+test('a cursor that seeks a key between two blocks reads the smaller one', () => {
+  const large = 50_000
+  const entryOf = (key: string, bytes: number) => ({
+    key: Buffer.from(key),
+    sequence: 1,
+    kind: EntryKind.put,
+    value: Buffer.alloc(bytes, 1)
+  })
+  for (const [before, after] of [
+    [large, 2000],
+    [2000, large],
+    [large, 2 * large],
+    [2 * large, large]
+  ] as const) {
+    const sizes = buildTable([entryOf('area c1', before), entryOf('area s1', after), entryOf('area t1', 9)], {
+      ...usualOptions,
+      codec: 'none',
+      blockBytes: 1000
+    })
+    const table = openTable(sizes, new BlockCache(0))
+    const bytes = sizes.file.readBytes
+    const cursor = table.cursor({ fillCache: 'none', readahead: true }, Buffer.from('area m'))
+    cursor.seek(Buffer.from('area l'))
+    assert.not.ok(cursor.isValid && compareKeys(currentKey(cursor), Buffer.from('area m')) < 0)
+    cursor.close()
+    const read = sizes.file.readBytes - bytes
+    assert.ok(read < Math.min(before, after) + 100, `${read} bytes, between ${before} and ${after}`)
+  }
+})
+
+test('a scan reads nothing ahead behind its end', () => {
+  const table = openTable(built, new BlockCache(0))
+  const bytesOf = (end: string | undefined) => {
+    const before = built.file.readBytes
+    const cursor = table.cursor({ fillCache: 'none', readahead: true }, end === undefined ? end : Buffer.from(end))
+    let count = 0
+    for (cursor.seek(Buffer.from('000100')); cursor.isValid && count < 100; cursor.next()) count++
+    cursor.close()
+    return built.file.readBytes - before
+  }
+  const [all, bounded] = [bytesOf(undefined), bytesOf('000200')]
+  assert.ok(bounded < all - 1000, `${bounded} bytes instead of ${all}`)
+})
+
 test('get() takes one read, and none if it is repeated or cached', () => {
   const cache = new BlockCache(1e6)
   const table = openTable(built, cache)

@@ -15,6 +15,7 @@ export class BytesFile implements OpenFile {
   bytes: Buffer = Buffer.alloc(0)
   isClosed = false
   reads = 0
+  readBytes = 0
 
   constructor(bytes?: Buffer) {
     if (bytes !== undefined) this.bytes = bytes
@@ -22,6 +23,7 @@ export class BytesFile implements OpenFile {
 
   read(target: Uint8Array, position: number): number {
     this.reads++
+    this.readBytes += target.length
     const there = this.bytes.subarray(position, position + target.length)
     target.set(there)
     return there.length

@@ -82,9 +82,14 @@ export class BlockSource {
   #end = 0
   #offset = 0
   #windowBytes = firstWindowBytes
+  /** No block from this one on is read ahead; undefined until that matters. */
+  #aheadEnd: number | undefined
+  readonly #keyEnd: Uint8Array | undefined
 
-  constructor(file: TableFile, cached: CachedBlocks, options: ReadOptions) {
+  /** @param keyEnd blocks without a key before it are not read ahead */
+  constructor(file: TableFile, cached: CachedBlocks, options: ReadOptions, keyEnd?: Uint8Array) {
     this.#file = file
+    this.#keyEnd = keyEnd
     this.#cached = cached
     this.#options = options
     this.#space = options.space?.blocks ?? new DecompressionSpace(options.readahead ? spaceBytes : 0)
@@ -167,7 +172,9 @@ export class BlockSource {
     const limit = this.#windowBytes
     if (step === 1) {
       const start = blocks.offset(first)
-      while (end < blocks.count && blocks.offset(end + 1) - start <= limit) end++
+      this.#aheadEnd ??=
+        this.#keyEnd === undefined ? blocks.count : Math.min(blocks.count, blocks.find(this.#keyEnd) + 1)
+      while (end < this.#aheadEnd && blocks.offset(end + 1) - start <= limit) end++
     } else {
       const stop = blocks.offset(end)
       while (first > 0 && stop - blocks.offset(first - 1) <= limit) first--

@@ -16,3 +16,14 @@ export function separator(last: Uint8Array, next: Uint8Array, shared: number): U
   between[shared]!++
   return between
 }
+
+/**
+ * Whether a block is separated by its last key instead. A cursor that seeks a key between two blocks reads the first
+ * unless that key is behind the separator, and finds nothing in either: it should be the smaller one.
+ * @param payloadBytes of the block
+ * @param nextValueBytes of the entry that follows it
+ * @param blockBytes at which a block is ended
+ */
+export function isSeparatedByLast(payloadBytes: number, nextValueBytes: number, blockBytes: number): boolean {
+  return payloadBytes > 2 * blockBytes && payloadBytes > nextValueBytes
+}

@@ -18,7 +18,7 @@ import { EntryKind, type EntryRanges } from './entry.ts'
 import { footerBytes } from './footer.ts'
 import { KeyFilterBuilder, keyHash } from './key-filter.ts'
 import type { SectionCollector } from './section-collector.ts'
-import { separator } from './separator.ts'
+import { isSeparatedByLast, separator } from './separator.ts'
 import { sealBlock, writeTableEnd } from './table-end.ts'
 import type { TableWriteOptions } from './table-options.ts'
 import { TableOutput } from './table-output.ts'
@@ -82,7 +82,9 @@ export class TableBuilder {
     if (!isNewKey && sequence >= this.#lastSequence) throw this.#outOfOrder()
     const isLarge = valueEnd - valueStart >= this.#blockBytes
     if (isLarge && !this.#block.isEmpty) this.#endBlock()
-    if (this.#endedPayloadBytes > 0) this.#separate(keyBytes.subarray(keyStart, keyEnd), shared)
+    if (this.#endedPayloadBytes > 0) {
+      this.#separate(keyBytes.subarray(keyStart, keyEnd), shared, valueEnd - valueStart)
+    }
 
     this.#block.add(entry, shared)
     this.#collector?.add(entry)
@@ -132,10 +134,12 @@ export class TableBuilder {
     this.#output.writeWhenFull()
   }
 
-  /** Adds the ended block to the index, now that the following key, and with it the separator, is known. */
-  #separate(next: Uint8Array, shared: number): void {
+  /** Adds the ended block to the index, now that the following entry, and with it the separator, is known. */
+  #separate(next: Uint8Array, shared: number, nextValueBytes: number): void {
     const last = this.#lastKey.subarray(0, this.#lastLength)
-    this.#index.add(this.#endedPayloadBytes, Buffer.from(separator(last, next, shared)))
+    const payloadBytes = this.#endedPayloadBytes
+    const byLast = isSeparatedByLast(payloadBytes, nextValueBytes, this.#blockBytes)
+    this.#index.add(payloadBytes, Buffer.from(byLast ? last : separator(last, next, shared)))
     this.#endedPayloadBytes = 0
   }
 

@@ -152,7 +152,7 @@ export class Table {
    * @param end keys from here on are not needed: moving forwards, the cursor may end before them
    */
   cursor(options: ReadOptions, end?: Uint8Array): Cursor {
-    return new TableCursor(this.#file.index, new BlockSource(this.#file, this.#cached, options), end)
+    return new TableCursor(this.#file.index, new BlockSource(this.#file, this.#cached, options, end), end)
   }
 
   /**

@@ -135,7 +135,7 @@ export function addEntry(entry: usize, shared: u32): void {
   const valueLength = valueLengthOf(entry)
   const isLarge = valueLength >= blockBytes
   if (isLarge && restarts > 0) endBlock()
-  if (endedBytes > 0) separate(key, keyLength, shared)
+  if (endedBytes > 0) separate(key, keyLength, shared, valueLength)
 
   let kept = shared
   if (restarts == 0 || sinceRestart == restartInterval) {
@@ -216,10 +216,11 @@ function compressBlock(length: u32): usize {
   return to + <usize>bytes
 }
 
-/** Adds the ended block with its separator, now that the following key is known: see format/separator.ts. */
-function separate(next: usize, nextLength: u32, shared: u32): void {
+/** Adds the ended block with its separator, now that the following entry is known: see format/separator.ts. */
+function separate(next: usize, nextLength: u32, shared: u32, nextValueLength: u32): void {
   const short = shared + 1
-  if (short >= lastLength) addHandle(lastKey, lastLength)
+  const byLast = endedBytes > 2 * blockBytes && endedBytes > nextValueLength
+  if (byLast || short >= lastLength) addHandle(lastKey, lastLength)
   else if (short < nextLength) addHandle(next, short)
   else if (<u32>load<u8>(lastKey + <usize>shared) + 1 >= <u32>load<u8>(next + <usize>shared)) addHandle(lastKey, lastLength)
   else {
