@@ -223,8 +223,8 @@ export const bounds = [
     'groups after the first have no bits',
     edit(
       'bloom/kernels/instantiate',
-      'return instance.exports as Kernels',
-      'const all = instance.exports as Kernels; return { ...all, groupsWithBits: (p, n, g, b, l) => all.groupsWithBits(p, n, g, b, Math.min(b, l)) }'
+      'return new webAssembly.Instance(module, { env: { memory } }).exports as Kernels',
+      'const all = new webAssembly.Instance(module, { env: { memory } }).exports as Kernels; return { ...all, groupsWithBits: (p, n, g, b, l) => all.groupsWithBits(p, n, g, b, Math.min(b, l)) }'
     ),
     'bloom/kernels'
   ),

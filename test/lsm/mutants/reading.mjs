@@ -223,6 +223,20 @@ export const reading = [
     'lsm/table-cache'
   ),
   mutant(
+    'a scan reads ahead behind its end',
+    edit(
+      'lsm/format/table',
+      'new BlockSource(this.#file, this.#cached, options, end)',
+      'new BlockSource(this.#file, this.#cached, options)'
+    ),
+    'lsm/table-cache'
+  ),
+  mutant(
+    'a large block is separated by its last key before one that is larger',
+    edit('lsm/format/separator', ' && payloadBytes > nextValueBytes', ''),
+    'lsm/table-cache'
+  ),
+  mutant(
     'a scan reads whatever block comes next',
     edit(
       'lsm/format/table-cursor',

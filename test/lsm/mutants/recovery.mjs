@@ -22,7 +22,7 @@ export const recovery = [
   ),
   mutant(
     'a store with leftovers counts as closed',
-    edit('lsm/engine/recovery', ' && obsoleteNames(fileSystem.list(directory), versions).length === 0', ''),
+    edit('lsm/engine/recovery', ' && obsoleteNames(listing, versions).length === 0', ''),
     'lsm/open-as-closed'
   ),
   mutant(
