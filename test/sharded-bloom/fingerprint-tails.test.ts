@@ -14,6 +14,7 @@ import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { ScratchArena } from '../../src/sharded-bloom/records/scratch-arena.ts'
 import { chunkWrites, openSegmentRecord, restoreOpenSegment } from '../../src/sharded-bloom/segment/checkpoint.ts'
 import { geometryOf } from '../../src/sharded-bloom/segment/geometry.ts'
+import { openPairsWrite } from '../../src/sharded-bloom/segment/open-pairs.ts'
 import { OpenSegment } from '../../src/sharded-bloom/segment/open-segment.ts'
 import type { HashedPair } from '../../src/sharded-bloom/segment/private-table.ts'
 import { RowCache } from '../../src/sharded-bloom/segment/row-cache.ts'
@@ -178,6 +179,7 @@ for (const tail of tailNames) {
         if (write !== undefined) await checked.write([write])
       }
       room.close()
+      await checked.write([openPairsWrite(segment)])
       const record = openSegmentRecord(segment, committed, 0, noBytes)
       const stored = decodeSegmentRecord(encodeSegmentRecord(record))
       segment.free()
