@@ -99,4 +99,16 @@ test('an index that is closed while an evaluation reads the segment releases its
   assert.is(rowMemory().freeFrames, before)
 })
 
+test('private pairs that come after a checkpoint are stored with the next one', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 512 })
+  for (const path of ['first', 'second', 'third']) {
+    await harness.insert(Array.from({ length: 50 }, (_, i) => ({ [path]: i, common: true })))
+    await harness.reopen()
+    assert.is(harness.index.stats().recovered, 0, path)
+    await harness.check([{ [path]: { $exists: true } }, { [path]: 7 }, {}].map((filter) => compileFilter(filter)))
+    assert.equal(harness.damage, [], path)
+  }
+  await harness.close()
+})
+
 test.run()
