@@ -19,6 +19,7 @@ import { maxLineBytes } from '../import/read-line.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { compareBytes } from '../store/layout.ts'
 import { buildInThread } from '../threads/build-threads.ts'
+import { BuildProgress } from './build-progress.ts'
 import { LoadBackoff } from './load-backoff.ts'
 import { type BuiltUnit, type LineKind, type LoadPlan, type LoadUnit, numbersFor } from './load-unit.ts'
 import { UnitCollector } from './unit-collector.ts'
@@ -54,6 +55,7 @@ export class BulkLoad {
   readonly #threads: number
   readonly #collector: UnitCollector
   readonly #sizes: UnitSizes
+  readonly #progress = new BuildProgress()
   /** In the order of their lines. */
   readonly #pendingUnits: PendingUnit[] = []
   /** Memory of lines that are being inserted the ordinary way. */
@@ -80,7 +82,7 @@ export class BulkLoad {
     this.#threads = threads
     this.#backoff = new LoadBackoff(segments.segmentDocuments)
     this.#collector = new UnitCollector(kind, segments.segmentDocuments, maxUnitBytes, maxLineBytes)
-    this.#sizes = new UnitSizes(kind, segments.segmentDocuments, threads)
+    this.#sizes = new UnitSizes(kind, segments.segmentDocuments, threads, this.#progress.linesLeft)
   }
 
   /** Returns undefined if the store, the index or the collection does not support it. */
@@ -208,10 +210,13 @@ export class BulkLoad {
     const numbers = numbersFor(unit.bytes.length)
     const firstNumber = ingest.takeNumbers(numbers)
     const request = { plan: this.#planOf(ingest), unit, firstOrdinal, firstNumber, numbers }
-    const reply = buildInThread('unit', request).catch(async () => {
-      await ingest.discardNumbers(firstNumber, numbers)
-      return undefined
-    })
+    const ended = this.#progress.start(unit.ends.length)
+    const reply = buildInThread('unit', request)
+      .finally(ended)
+      .catch(async () => {
+        await ingest.discardNumbers(firstNumber, numbers)
+        return undefined
+      })
     this.#pendingUnits.push({ firstOrdinal, unit, reply })
     if (this.#pendingUnits.length > this.#threads) await this.#publishFirst()
   }

@@ -202,7 +202,16 @@ export const loads = [
   ),
   mutant(
     'all units of a list of objects have the same size',
-    edit('docstore/bulk/unit-sizes', "if (this.#kind === 'line') return equal", 'return equal'),
+    edit(
+      'docstore/bulk/unit-sizes',
+      'Math.min(left / units, (left - (units - 2) * this.#maxLines) / 2)',
+      'left / units'
+    ),
+    'docstore/unit-sizes'
+  ),
+  mutant(
+    'the last units of lines are equal, although their threads are not in step',
+    edit('docstore/bulk/unit-sizes', 'together - busy[0]!', 'equal'),
     'docstore/unit-sizes'
   ),
   mutant(
