@@ -52,6 +52,7 @@ export const manifest = {
     keyRanges: true,
     lookup: true,
     rangeLookup: true,
+    readInto: true,
     readText: true,
     rebuildFilters: true,
     scanBytes: true,

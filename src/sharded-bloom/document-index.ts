@@ -28,6 +28,11 @@ import type { TuningOptions } from './tune/tuning-options.ts'
 export interface IndexStore {
   /** Returns undefined for an absent key. Synchronous when the store can be. */
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
+  /**
+   * As get(), but the next read from any store may overwrite the bytes, unless they come in a promise: see
+   * records/read-transient.ts.
+   */
+  getTransient?(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
   /** Writes one atomic batch; undefined deletes the key. The store has read the values when it returns the promise. */
   write(operations: readonly IndexWrite[]): Promise<void>
   /** Deletes every record with `from` ≤ key < `to`. */

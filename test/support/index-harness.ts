@@ -20,6 +20,9 @@ import { createShardedIndex } from '../../src/sharded-bloom/sharded-index.ts'
 import type { ShardedIndexOptions } from '../../src/sharded-bloom/sharded-index-options.ts'
 import { encodeStored } from './scanned-segments.ts'
 
+/** What getTransient() returned last. */
+const transient = new Uint8Array(64 << 10)
+
 export class RecordMap implements IndexStore {
   readonly records: Map<string, Uint8Array>
   /** Reads return promises, like those of a store without synchronous reads. */
@@ -39,6 +42,15 @@ export class RecordMap implements IndexStore {
     const value = this.records.get(hex(key))
     if (this.heldBack !== undefined) return this.heldBack.then(() => value)
     return this.isAsync ? new Promise((resolve) => setImmediate(() => resolve(value))) : value
+  }
+
+  getTransient(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const value = this.get(key)
+    // Whoever keeps transient bytes finds them changed.
+    transient.fill(0xa5)
+    if (!(value instanceof Uint8Array) || value.length > transient.length) return value
+    transient.set(value)
+    return transient.subarray(0, value.length)
   }
 
   async write(operations: readonly IndexWrite[]): Promise<void> {

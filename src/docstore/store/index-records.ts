@@ -2,10 +2,15 @@
 import type { IndexStore, IndexWrite } from '../../sharded-bloom/document-index.ts'
 import type { Store } from '../options.ts'
 import type { Area } from './layout.ts'
+import { accessTo, type StoreAccess } from './store-access.ts'
 
 const bytesOptions = { keyEncoding: 'view', valueEncoding: 'view' } as const
 /** The index keeps what it reads: the store's cache is left to documents. */
 const getOptions = { ...bytesOptions, fillCache: false } as const
+
+/** Where getTransient() reads to: large enough for most tables of private pairs. */
+let transient = new Uint8Array(64 << 10)
+const maxTransientBytes = 1 << 20
 
 /** Write operations that the collection provides for its index. */
 interface Writing {
@@ -19,12 +24,14 @@ export class IndexRecords implements IndexStore {
   readonly #store: Store
   readonly #area: Area
   readonly #canReadSync: boolean
+  readonly #readInto: StoreAccess['readInto']
   readonly #writing: Writing
 
   constructor(store: Store, area: Area, canReadSync: boolean, writing: Writing) {
     this.#store = store
     this.#area = area
     this.#canReadSync = canReadSync
+    this.#readInto = canReadSync ? accessTo(store).readInto : undefined
     this.#writing = writing
   }
 
@@ -33,6 +40,18 @@ export class IndexRecords implements IndexStore {
     return this.#canReadSync
       ? plainBytes(this.#store.getSync<Uint8Array, Uint8Array>(prefixed, getOptions))
       : this.#store.get<Uint8Array, Uint8Array | undefined>(prefixed, getOptions).then(plainBytes)
+  }
+
+  getTransient(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const readInto = this.#readInto
+    if (readInto === undefined) return this.get(key)
+    const prefixed = this.#area.key(key)
+    const length = readInto(prefixed, transient)
+    if (length === undefined) return undefined
+    if (length <= transient.length) return transient.subarray(0, length)
+    if (length > maxTransientBytes) return this.get(key)
+    transient = new Uint8Array(Math.max(length, Math.min(maxTransientBytes, 2 * transient.length)))
+    return this.getTransient(key)
   }
 
   write(operations: readonly IndexWrite[]): Promise<void> {

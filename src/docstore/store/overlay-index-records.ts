@@ -8,6 +8,7 @@
 import { fromText, toText } from '../../model/key-text.ts'
 import { nextTurn } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../../sharded-bloom/document-index.ts'
+import { readTransient } from '../../sharded-bloom/records/read-transient.ts'
 
 interface NameRange {
   readonly from: string
@@ -29,6 +30,13 @@ export class OverlayIndexRecords implements IndexStore {
     const name = toText(key)
     if (this.#overlay.has(name)) return this.#overlay.get(name)?.slice()
     return this.#isCleared(name) ? undefined : this.#stored.get(key)
+  }
+
+  getTransient(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const name = toText(key)
+    if (this.#overlay.has(name)) return this.#overlay.get(name)
+    if (this.#isCleared(name)) return undefined
+    return readTransient(this.#stored, key)
   }
 
   async write(operations: readonly IndexWrite[]): Promise<void> {

@@ -36,6 +36,8 @@ export interface StoreAccess {
   readonly readsOnThread: boolean
   /** undefined if there is only getSync(). */
   readonly readText: ((key: Uint8Array, snapshot: AbstractSnapshot | undefined) => string | undefined) | undefined
+  /** As LsmLevel.readInto(); undefined if values are only read into memory of their own. */
+  readonly readInto: ((key: Uint8Array, target: Uint8Array) => number | undefined) | undefined
   /** undefined if there are only iterators. */
   readonly scanBytes: ((range: ByteRange) => ByteScan) | undefined
   /** Lets threads read the keys from ≤ k < to; undefined if they cannot. */
@@ -54,6 +56,7 @@ export interface ByteRange extends ByteScanOptions {
 interface EncodedWriteStore {
   write(batch: EncodedBatch, options: { readonly sync: boolean }): Promise<void>
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined
+  readInto(key: Uint8Array, target: Uint8Array, options: typeof bytesOptions): number | undefined
   scanBytes(range: ByteRange): ByteScan
   shareView: ShareView
   readonly canShareViews: boolean
@@ -79,6 +82,7 @@ function newAccess(store: Store): StoreAccess {
       newSink: () => new OperationList(store),
       readsOnThread: false,
       readText: undefined,
+      readInto: undefined,
       scanBytes: undefined,
       shareView: undefined,
       beginIngest: undefined
@@ -88,6 +92,7 @@ function newAccess(store: Store): StoreAccess {
     newSink: () => new EncodedSink(store, idle),
     readsOnThread: true,
     readText: (key, snapshot) => store.readText(key, snapshot),
+    readInto: (key, target) => store.readInto(key, target, bytesOptions),
     scanBytes: (range) => store.scanBytes(range),
     shareView: store.canShareViews ? (from, to, snapshot) => store.shareView(from, to, snapshot) : undefined,
     beginIngest: store.canIngestFromThreads ? () => store.beginIngest() : undefined
@@ -96,9 +101,11 @@ function newAccess(store: Store): StoreAccess {
 
 function hasEncodedWrites(store: Store): store is Store & EncodedWriteStore {
   const { additionalMethods } = store.supports
-  return (['write', 'readText', 'scanBytes', 'shareView'] as const).every((name) => additionalMethods?.[name] === true)
+  const needed = ['write', 'readText', 'readInto', 'scanBytes', 'shareView'] as const
+  return needed.every((name) => additionalMethods?.[name] === true)
 }
 
+const bytesOptions = { keyEncoding: 'view' } as const
 // Options of classic-level that abstract-level's types do not have.
 const syncOptions = { sync: true } as object
 const noOptions = {}

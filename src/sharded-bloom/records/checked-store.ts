@@ -13,6 +13,7 @@ import { TimeSlice } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { checksum } from './checksum.ts'
 import { IndexArea } from './index-keys.ts'
+import { readTransient } from './read-transient.ts'
 import { ScratchArena } from './scratch-arena.ts'
 
 const checksumBytes = 4
@@ -28,8 +29,11 @@ export class CheckedStore implements IndexStore {
 
   /** Returns undefined for an absent or a damaged record: the index treats both alike. */
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-    const stored = this.#store.get(key)
-    return stored instanceof Promise ? stored.then((bytes) => contentOf(key, bytes)) : contentOf(key, stored)
+    return contentRead(key, this.#store.get(key))
+  }
+
+  getTransient(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    return contentRead(key, readTransient(this.#store, key))
   }
 
   /** The values must not change until the promise settles; the underlying store copies its values earlier. */
@@ -97,6 +101,10 @@ function recordChecksum(key: Uint8Array, content: Uint8Array): number {
   const seed = kernels.checksum(scratch, key.length, 0)
   u8.set(content, scratch)
   return kernels.checksum(scratch, content.length, seed) >>> 0
+}
+
+function contentRead(key: Uint8Array, stored: ReturnType<IndexStore['get']>): ReturnType<IndexStore['get']> {
+  return stored instanceof Promise ? stored.then((bytes) => contentOf(key, bytes)) : contentOf(key, stored)
 }
 
 function contentOf(key: Uint8Array, stored: Uint8Array | undefined): Uint8Array | undefined {

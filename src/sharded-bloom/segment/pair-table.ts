@@ -105,7 +105,7 @@ export class PairTable {
     const marks = 2 ** Math.ceil(Math.log2(Math.max(32, marksPerPair * lists.hashes.length)))
     this.#markMask = marks - 1
     this.#marks = new Uint32Array(marks / 32)
-    for (const lo of lists.hashes) this.#marks[(lo & this.#markMask) >>> 5]! |= 1 << (lo & 31)
+    mark(lists.hashes, this.#marks)
   }
 
   /**
@@ -122,9 +122,7 @@ export class PairTable {
     const texts = own.subarray(length)
     const keyBytes = lists.ends[pairs - 1] ?? 0
     const list = parsePaths(texts.subarray(keyBytes))
-    if (list?.length !== paths || lists.pathOf.some((number) => number >= paths)) return undefined
-    if (lists.rowOf.some((row) => row < ALL_DOCUMENTS || row >= storedRows)) return undefined
-    if (lists.hashes.some((lo, i) => i > 0 && lo < lists.hashes[i - 1]!)) return undefined
+    if (list?.length !== paths || !areSound(lists, paths, storedRows)) return undefined
     return new PairTable(lists, texts.subarray(0, keyBytes), list)
   }
 
@@ -192,6 +190,28 @@ export class PairTable {
     }
     return pair
   }
+}
+
+// Loops of their own, because many tables are decoded before V8 has compiled anything.
+
+function mark(hashes: Int32Array, marks: Uint32Array): void {
+  const mask = 32 * marks.length - 1
+  for (let i = 0; i < hashes.length; i++) {
+    const lo = hashes[i]!
+    marks[(lo & mask) >>> 5]! |= 1 << (lo & 31)
+  }
+}
+
+/** Whether all numbers are in range, and the hashes ascend. */
+function areSound({ hashes, rowOf, pathOf }: ReturnType<typeof listsOf>, paths: number, storedRows: number): boolean {
+  let previous = hashes[0] ?? 0
+  for (let i = 0; i < hashes.length; i++) {
+    const lo = hashes[i]!
+    const row = rowOf[i]!
+    if (lo < previous || row < ALL_DOCUMENTS || row >= storedRows || pathOf[i]! >= paths) return false
+    previous = lo
+  }
+  return true
 }
 
 /** @throws PetalError IndexDamaged */

@@ -13,6 +13,7 @@ import { framesOfKeys } from '../ranges/column-keys.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import { SealedColumn } from '../ranges/sealed-column.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
+import { readTransient } from '../records/read-transient.ts'
 import type { RowPart } from './and-groups.ts'
 import { rewriteEarlierPairTable } from './earlier-pair-table.ts'
 import { sealedRowBytes } from './geometry.ts'
@@ -130,7 +131,7 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
       this.#table = PairTable.decode(encodePairTable(hashed, rowOfSlot), pairs.length, storedRows)
       return undefined
     }
-    const bytes = store.get(indexKey(IndexArea.pairTable, storedAt))
+    const bytes = readTransient(store, indexKey(IndexArea.pairTable, storedAt))
     if (bytes instanceof Promise) return bytes.then((value) => this.#readTable(value))
     return this.#readTable(bytes)
   }

@@ -5,6 +5,7 @@
  * again, and the damage is reported.
  */
 import { PetalError } from '../../model/errors.ts'
+import { readTransient } from '../records/read-transient.ts'
 import type { FrameOwner } from './row-cache.ts'
 import type { SealedContext } from './sealed-segment.ts'
 import type { TailFrames } from './tail/tail.ts'
@@ -50,7 +51,7 @@ export class SegmentFrames implements FrameOwner, TailFrames {
   load(frame: number): void | Promise<void> {
     const { cache, store } = this.#context
     if (cache.lookup(this, frame) !== 0 || this.#damaged.has(frame)) return undefined
-    const bytes = store.get(this.#source.keyOf(frame))
+    const bytes = readTransient(store, this.#source.keyOf(frame))
     if (bytes instanceof Promise) return bytes.then((value) => this.#place(frame, value))
     this.#place(frame, bytes)
     return undefined

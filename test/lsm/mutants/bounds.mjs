@@ -250,7 +250,7 @@ export const bounds = [
   ),
   mutant(
     'a pair table may name paths that it does not list',
-    edit('sharded-bloom/segment/pair-table', ' || lists.pathOf.some((number) => number >= paths)', ''),
+    edit('sharded-bloom/segment/pair-table', ' || pathOf[i]! >= paths', ''),
     'sharded-bloom/pair-table'
   ),
   mutant(
