@@ -35,7 +35,7 @@ export function checkOptions(options: OpenOptions): IndexOptions {
   }
   const index = indexOptions(options.index)
   autoRebuildOptions(options.autoRebuild)
-  checkIds(options.ids ?? 'table')
+  assertIndexFor(checkIds(options.ids ?? 'table'), indexKind(index, undefined))
   documentCacheBytes(options.documentCacheBytes)
   scanThreads(options.scanThreads)
   ttlIntervalSeconds(options.ttlIntervalSeconds)
@@ -87,8 +87,9 @@ export class CollectionOpener {
     checkSupport(indexOptions(chosen.index), this.#opened.filters !== undefined)
     autoRebuildOptions(chosen.autoRebuild)
     const entry = this.#catalog.entry(name)
-    if (entry === undefined) checkIds(chosen.ids ?? this.#ids)
-    else assertSameIds(name, entry.ids, options.ids)
+    if (entry === undefined) {
+      assertIndexFor(checkIds(chosen.ids ?? this.#ids), indexKind(this.#indexOr(chosen.index), undefined))
+    } else assertSameIds(name, entry.ids, options.ids)
     if (isOpen) {
       const differs = (of: (options: CollectionOptions) => unknown): boolean =>
         JSON.stringify(of(chosen)) !== JSON.stringify(of(known ?? {}))
@@ -166,7 +167,7 @@ export class CollectionOpener {
     // A read-only database keeps the stored kind, since another would have to be written.
     await loadHashChoice(options.hash)
     const kind = indexKind(this.#isReadOnly ? {} : options, entry.index)
-    assertIndexFor(entry.ids, kind)
+    assertIndexFor(entry.ids ?? 'table', kind)
     if (kind !== entry.index) {
       // The stored records of the other kind have missed the deletions since.
       await store.clearIndex()
@@ -209,7 +210,7 @@ export class CollectionOpener {
     await loadHashChoice(options.hash)
     const index = indexKind(options, undefined)
     const ids = newHeader(this.#chosenOptions.get(name)?.ids ?? this.#ids)
-    assertIndexFor(ids, index)
+    assertIndexFor(ids ?? 'table', index)
     return { index, ...(ids && { ids }) }
   }
 

@@ -7,7 +7,7 @@ import { ScatteredIndex } from '../sharded-bloom/scattered/scattered-index.ts'
 import { geometryOf } from '../sharded-bloom/segment/geometry.ts'
 import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
 import { checkTuning } from '../sharded-bloom/tune/tuning-options.ts'
-import type { ReversibleHeader } from './ids/reversible-ids.ts'
+import type { Domain } from './ids/ids-option.ts'
 import { isOptions } from './option-checks.ts'
 import type { IndexKind, IndexOptions, OpenOptions } from './options.ts'
 import { createScanIndex, noIndexBytes } from './scan-index.ts'
@@ -46,8 +46,8 @@ export function checkSupport({ kind }: IndexOptions, hasFilters: boolean): void 
 }
 
 /** @throws PetalError InvalidOptions for computed ids with an index that requires ascending ordinals */
-export function assertIndexFor(ids: ReversibleHeader | undefined, kind: IndexKind): void {
-  if (ids === undefined || kind === 'sharded') return
+export function assertIndexFor(ids: Domain | 'table', kind: IndexKind): void {
+  if (ids === 'table' || kind === 'sharded') return
   throw new PetalError('InvalidOptions', `ids: 'reversible' needs index: 'sharded', not '${kind}'`, {
     details: { option: 'index' }
   })

@@ -116,14 +116,22 @@ test('the kind of ids is fixed when a collection is created', async () => {
     await rejects(open(scratchPath(), { ids: ids as never }), 'InvalidOptions')
   }
   await rejects(open(scratchPath(), { ids: { codec: 'reversible', from: 0, to: 2 ** 32 + 1 } }), 'InvalidOptions')
+  for (const index of ['none', { kind: 'embedded' }] as const) {
+    const error = await rejects(open(scratchPath(), { ids: 'reversible', index }), 'InvalidOptions')
+    assert.match(error.message, /needs index: 'sharded'/)
+  }
   {
     await using db = await open(path, { ids: below0 })
     await db.insertOne({ _id: -1 })
     await db.collection('other').insertOne({ _id: -2 })
     await db.collection('table', { ids: 'table' }).insertOne({ _id: 'a' })
     await rejects(db.collection('other').insertOne({ _id: 'a' }), 'BadValue')
-    const embedded = db.collection('embedded', { index: 'none' })
-    assert.match((await rejects(embedded.insertOne({ _id: 1 }), 'InvalidOptions')).message, /needs index: 'sharded'/)
+    assert.throws(
+      () => db.collection('none', { index: 'none' }),
+      /ids: 'reversible' needs index: 'sharded', not 'none'/
+    )
+    await db.collection('none', { index: 'none', ids: 'table' }).insertOne({ _id: 'a' })
+    assert.is(await db.collection('none', { index: 'none' }).countDocuments(), 1)
     await db.dropCollection('other')
     await db.collection('other', { ids: 'table' }).insertOne({ _id: 'b' })
   }

@@ -26,7 +26,8 @@ export interface ReversibleOption {
 
 export const knownReversible = { codec: true, from: true, to: true } satisfies Known<ReversibleOption>
 
-type Domain = Pick<ReversibleHeader, 'from' | 'to'>
+/** The `_id`s that a collection with computed places accepts: `from` ≤ `_id` < `to`. */
+export type Domain = Pick<ReversibleHeader, 'from' | 'to'>
 
 /** Returns the requested domain, or `'table'`. @throws PetalError InvalidOptions */
 export function checkIds(option: IdsOption): Domain | 'table' {

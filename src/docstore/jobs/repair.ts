@@ -190,7 +190,7 @@ class Rescue {
     try {
       idsOf(this.#name, ids)
       const { kind = 'sharded' } = indexOptions(index as IndexKind)
-      assertIndexFor(ids, kind)
+      assertIndexFor(ids ?? 'table', kind)
       return collectionIn(copy, this.#name, kind, idsOption(ids))
     } catch (error) {
       this.#findings.add(this.#name, 'lost', `kinds of index and ids: ${(error as Error).message}`)
