@@ -8,7 +8,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hasCode } from '../../src/lsm/errors.ts'
 import { lockBreakName, parseFileName } from '../../src/lsm/fs/file-names.ts'
-import { acquireLock, type Lock } from '../../src/lsm/fs/lock.ts'
+import { acquireLock, type Lock, prepareLock } from '../../src/lsm/fs/lock.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { nodeFileSystem } from '../../src/lsm/fs/node-file-system.ts'
 import { mayBeAlive, ownIdentity } from '../../src/lsm/fs/process-identity.ts'
@@ -130,11 +130,72 @@ test('a directory that was renamed while it was locked can be locked again once 
   rmSync(renamed, { recursive: true })
 })
 
-test('acquireLock() of a directory that does not exist throws LEVEL_IO_ERROR', () => {
-  assert.throws(
-    () => acquireLock(nodeFileSystem, join(temporaryDirectory(), 'none')),
-    (error: unknown) => hasCode(error, 'LEVEL_IO_ERROR') && hasCode((error as Error).cause, 'ENOENT')
+test('acquireLock() of a directory that does not exist throws LEVEL_IO_ERROR', async () => {
+  const none = join(temporaryDirectory(), 'none')
+  const isMissing = (error: unknown) =>
+    hasCode(error, 'LEVEL_IO_ERROR') && hasCode((error as Error).cause, 'ENOENT') && /Cannot lock/.test(String(error))
+  assert.throws(() => acquireLock(nodeFileSystem, none), isMissing)
+  await prepareLock(nodeFileSystem, none).then(
+    () => assert.unreachable(),
+    (error: unknown) => assert.ok(isMissing(error), String(error))
   )
+})
+
+test('a record that was prepared is on the disk before the lock is taken, and is gone if it is not taken', async () => {
+  const memory = memoryWith({})
+  await memory.syncDirectory('/')
+  const fileSystem = new SharedMemory(memory)
+  const prepared = await prepareLock(fileSystem, '/db')
+  assert.is(memory.list('/db').length, 1)
+  const lock = acquireLock(fileSystem, '/db', prepared)
+  assert.equal(memory.list('/db'), ['LOCK'])
+  assert.is(JSON.parse(get(memory, '/db/LOCK') ?? '').nonce, prepared.nonce)
+  for (const state of memory.crashStates()) {
+    const text = get(state, '/db/LOCK')
+    if (text !== undefined) assert.is(JSON.parse(text).nonce, prepared.nonce, state.origin)
+  }
+  for (const other of [fileSystem, new SharedMemory(memory)]) {
+    const second = await prepareLock(other, '/db')
+    assert.throws(
+      () => acquireLock(other, '/db', second),
+      (error: unknown) => hasCode(error, 'LEVEL_LOCKED')
+    )
+    assert.equal(memory.list('/db'), ['LOCK'])
+  }
+  lock.release()
+  assert.equal(memory.list('/db'), [])
+})
+
+test('a prepared record that the holder of the lock has cleaned up is written again', async () => {
+  const memory = memoryWith({})
+  const fileSystem = new SharedMemory(memory)
+  const prepared = await prepareLock(fileSystem, '/db')
+  memory.remove(prepared.path)
+  const lock = acquireLock(fileSystem, '/db', prepared)
+  assert.not.equal(JSON.parse(get(memory, '/db/LOCK') ?? '').nonce, prepared.nonce)
+  lock.release()
+  assert.equal(memory.list('/db'), [])
+})
+
+test('whichever call fails while a record is prepared, nothing is left open or behind', async () => {
+  for (let at = 1; ; at++) {
+    const fileSystem = new SharedMemory(memoryWith({}))
+    fileSystem.fail({ at, isPersistent: false, code: 'EIO' })
+    let isDone = false
+    try {
+      const prepared = await prepareLock(fileSystem, '/db')
+      isDone = true
+      acquireLock(fileSystem, '/db', prepared).release()
+    } catch (error) {
+      assert.ok(hasCode(error, 'LEVEL_IO_ERROR'), String(error))
+    }
+    assert.equal(fileSystem.openFiles, [])
+    const isOver = fileSystem.matches < at
+    fileSystem.heal()
+    if (!isDone) assert.equal(fileSystem.list('/db'), [], `call ${at}`)
+    acquireLock(fileSystem, '/db').release()
+    if (isOver) break
+  }
 })
 
 test('release() leaves the lock that another process took after ours was removed by hand', () => {

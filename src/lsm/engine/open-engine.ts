@@ -4,9 +4,10 @@ import { FlushKernel } from '../compaction/flush-kernel/flush-kernel.ts'
 import { InlineRunner } from '../compaction/inline-runner.ts'
 import { assertCanStart, workerRunner } from '../compaction/worker-runner.ts'
 import { hasCode, ioError } from '../errors.ts'
+import { prepareKernel } from '../format/lz4/lz4.ts'
 import { makeDurableDirectory } from '../fs/durable-directory.ts'
 import type { FileSystem } from '../fs/file-system.ts'
-import { acquireLock } from '../fs/lock.ts'
+import { acquireLock, prepareLock } from '../fs/lock.ts'
 import { nodeFileSystem } from '../fs/node-file-system.ts'
 import { sparing } from '../fs/sparing-file-system.ts'
 import { ArenaPool } from '../memtable/arena.ts'
@@ -32,7 +33,10 @@ export async function openEngine(location: string, given: StoreOptions): Promise
   const isThere = hasDatabase(fileSystem, location)
   checkExistence(options, location, isThere)
   if (!isThere) await makeDirectory(fileSystem, location)
-  const lock = acquireLock(fileSystem, location)
+  const preparing = prepareLock(fileSystem, location)
+  // While the disk writes the record.
+  prepareKernel()
+  const lock = acquireLock(fileSystem, location, await preparing)
   try {
     // Another process may have created or destroyed it before we took the lock.
     const exists = hasDatabase(fileSystem, location)

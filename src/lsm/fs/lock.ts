@@ -21,7 +21,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { hasCode, ioError, locked } from '../errors.ts'
 import { lockBreakName, lockName, lockRecordName } from './file-names.ts'
-import type { FileSystem } from './file-system.ts'
+import type { FileSystem, OpenFile } from './file-system.ts'
 import { isOwn, mayBeAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 import { sparing } from './sparing-file-system.ts'
 import { hasSystemCode } from './system-error.ts'
@@ -33,6 +33,13 @@ export interface Lock {
 
 interface LockRecord extends ProcessIdentity {
   readonly nonce: string
+}
+
+/** A record, complete and on the disk, under a name of its own. */
+export interface PreparedRecord {
+  readonly nonce: string
+  readonly path: string
+  readonly text: string
 }
 
 interface Place {
@@ -55,22 +62,50 @@ const heldPaths = new WeakMap<FileSystem, Set<string>>()
 const abandoned = new Set<string>()
 
 /**
+ * Writes a record for acquireLock(), without blocking the thread until it is on the disk.
  * @param location an existing directory
+ * @throws LEVEL_IO_ERROR
+ */
+export async function prepareLock(given: FileSystem, location: string): Promise<PreparedRecord> {
+  const fileSystem = sparing(given)
+  try {
+    const prepared = newRecord(fileSystem.realPath(location))
+    const file = openRecord(fileSystem, prepared.path, prepared.text)
+    try {
+      await file.sync().finally(() => file.close())
+    } catch (error) {
+      removeIfPossible(fileSystem, prepared.path)
+      throw error
+    }
+    return prepared
+  } catch (error) {
+    throw cannotLock(location, error)
+  }
+}
+
+/**
+ * @param location an existing directory
+ * @param prepared by prepareLock(), for one call; without it, the thread waits until a record is on the disk
  * @throws LEVEL_LOCKED if another instance has it; LEVEL_IO_ERROR
  */
-export function acquireLock(given: FileSystem, location: string): Lock {
+export function acquireLock(given: FileSystem, location: string, prepared?: PreparedRecord): Lock {
   const fileSystem = sparing(given)
   try {
     const place = { fileSystem, location, directory: fileSystem.realPath(location) }
     const paths = heldPaths.get(fileSystem) ?? new Set()
     heldPaths.set(fileSystem, paths)
     if (paths.has(place.directory)) throw locked(location, 'this process')
-    const nonce = take(place, lockName)
+    const nonce = take(place, lockName, prepared)
     paths.add(place.directory)
     return { release: () => void (paths.delete(place.directory) && removeRecord(place, lockName, nonce)) }
   } catch (error) {
-    throw hasCode(error, 'LEVEL_LOCKED') ? error : ioError(`Cannot lock ${location}`, error, { path: location })
+    if (prepared !== undefined) removeIfPossible(fileSystem, prepared.path)
+    throw hasCode(error, 'LEVEL_LOCKED') ? error : cannotLock(location, error)
   }
+}
+
+function cannotLock(location: string, error: unknown): Error {
+  return ioError(`Cannot lock ${location}`, error, { path: location })
 }
 
 /** Who has the directory, if another process does and that can be told; for messages, since it may have ended by now. */
@@ -99,42 +134,45 @@ function assertNotHeld(
 }
 
 /** Puts a record of this process at `name`; returns its nonce. */
-function take(place: Place, name: string): string {
+function take(place: Place, name: string, prepared?: PreparedRecord): string {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const nonce = tryTake(place, name)
+    const nonce = tryTake(place, name, attempt === 0 ? prepared : undefined)
     if (nonce !== undefined) return nonce
   }
   throw locked(place.location, 'one process after another')
 }
 
 /** @returns undefined if another process interfered: worth a retry */
-function tryTake(place: Place, name: string): string | undefined {
+function tryTake(place: Place, name: string, prepared: PreparedRecord | undefined): string | undefined {
   const { fileSystem, directory } = place
   const target = join(directory, name)
-  const nonce = randomBytes(16).toString('hex')
-  const record = `${JSON.stringify({ ...ownIdentity(), nonce } satisfies LockRecord)}\n`
-  const written = join(directory, lockRecordName(nonce))
+  const record = prepared ?? newRecord(directory)
+  const { nonce, path } = record
   try {
-    writeRecord(fileSystem, written, record)
-    if (tryLink(fileSystem, written, target, record)) return nonce
+    if (prepared === undefined) writeRecord(fileSystem, path, record.text)
+    if (tryLink(fileSystem, record, target)) return nonce
     const found = readRecord(fileSystem, target)
     if (found === undefined) return undefined
     assertNotHeld(place, target, found)
-    return tryReplace(place, written, target, found.nonce) ? nonce : undefined
+    return tryReplace(place, path, target, found.nonce) ? nonce : undefined
   } catch (error) {
     // A failed call may have taken effect nevertheless.
     if (!hasCode(error, 'LEVEL_LOCKED')) abandoned.add(nonce)
     throw error
   } finally {
-    removeIfPossible(fileSystem, written)
+    removeIfPossible(fileSystem, path)
   }
 }
 
-function writeRecord(fileSystem: FileSystem, path: string, record: string): void {
-  const file = fileSystem.open(path, 'exclusive')
+function newRecord(directory: string): PreparedRecord {
+  const nonce = randomBytes(16).toString('hex')
+  const text = `${JSON.stringify({ ...ownIdentity(), nonce } satisfies LockRecord)}\n`
+  return { nonce, path: join(directory, lockRecordName(nonce)), text }
+}
+
+function writeRecord(fileSystem: FileSystem, path: string, text: string): void {
+  const file = openRecord(fileSystem, path, text)
   try {
-    file.write(Buffer.from(record), 0)
-    // A record emptied by a power failure would be indistinguishable from another engine's lock.
     file.syncNow()
   } catch (error) {
     removeIfPossible(fileSystem, path)
@@ -144,9 +182,25 @@ function writeRecord(fileSystem: FileSystem, path: string, record: string): void
   }
 }
 
-function tryLink(fileSystem: FileSystem, written: string, target: string, record: string): boolean {
+/**
+ * Returns the file of a new record, to be synced: a record emptied by a power failure would be indistinguishable from
+ * another engine's lock.
+ */
+function openRecord(fileSystem: FileSystem, path: string, text: string): OpenFile {
+  const file = fileSystem.open(path, 'exclusive')
   try {
-    fileSystem.link(written, target)
+    file.write(Buffer.from(text), 0)
+    return file
+  } catch (error) {
+    file.close()
+    removeIfPossible(fileSystem, path)
+    throw error
+  }
+}
+
+function tryLink(fileSystem: FileSystem, { path, text }: PreparedRecord, target: string): boolean {
+  try {
+    fileSystem.link(path, target)
     return true
   } catch (error) {
     // ENOENT: the holder of the lock cleaned up.
@@ -154,7 +208,7 @@ function tryLink(fileSystem: FileSystem, written: string, target: string, record
     if (!hasSystemCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error
   }
   try {
-    writeRecord(fileSystem, target, record)
+    writeRecord(fileSystem, target, text)
     return true
   } catch (error) {
     if (hasSystemCode(error, 'EEXIST')) return false

@@ -115,6 +115,15 @@ export function decompressChunk(
   return true
 }
 
+/** Compiles the kernel, which the first call of another function here does otherwise. */
+export function prepareKernel(): void {
+  try {
+    lz4()
+  } catch {
+    // Whoever needs it will be told.
+  }
+}
+
 /** @throws LEVEL_NOT_SUPPORTED without WebAssembly SIMD */
 function lz4(): Lz4 {
   instance ??= instantiate()
