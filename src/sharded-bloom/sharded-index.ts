@@ -65,6 +65,8 @@ export class ShardedIndex implements DocumentIndex {
   readonly #header: HeaderRecord
   /** undefined until open() has read the header. */
   #parts: IndexParts | undefined
+  /** The records may be gone by now, or another index's. */
+  #isDiscarded = false
   #recovered = 0
   readonly #rebuilds: Rebuilds
   readonly #dead: DeadSegments
@@ -123,6 +125,7 @@ export class ShardedIndex implements DocumentIndex {
 
   /** Frees everything and writes nothing: the end of close(), and the cleanup after a failed open. */
   discard(): void {
+    this.#isDiscarded = true
     this.#parts?.close()
     this.#freeSegments()
   }
@@ -257,7 +260,9 @@ export class ShardedIndex implements DocumentIndex {
       geometry: this.#geometry,
       tuning: () => this.#tuning,
       handles: this.#handles,
-      onDamage: (message: string) => this.#header.markDamaged(message),
+      onDamage: (message: string) => {
+        if (!this.#isDiscarded) this.#header.markDamaged(message)
+      },
       onMaintenanceDue: async () => this.onMaintenanceDue?.()
     }
     this.#parts = new IndexParts(context, hasher, header)

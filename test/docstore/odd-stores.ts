@@ -53,6 +53,28 @@ export class AskingLevel extends AsyncLevel {
   }
 }
 
+/** Its reads by key wait for a gate. */
+export class GatedReads extends AsyncLevel {
+  gate: Promise<void> | undefined
+  /** Reads that have come to the gate. */
+  waiting = 0
+
+  async _get(key: unknown, options: unknown): Promise<unknown> {
+    await this.#pass()
+    return await (MemoryLevel.prototype as unknown as Reading)._get.call(this, key, options)
+  }
+
+  async _getMany(keys: unknown, options: unknown): Promise<unknown> {
+    await this.#pass()
+    return await (MemoryLevel.prototype as unknown as Reading)._getMany.call(this, keys, options)
+  }
+
+  async #pass(): Promise<void> {
+    if (this.gate !== undefined) this.waiting++
+    await this.gate
+  }
+}
+
 /** Fails batches on request. */
 export class FailingLevel extends MemoryLevel {
   /** Number of batches that succeed before `failures` batches fail. */

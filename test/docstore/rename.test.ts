@@ -2,8 +2,9 @@
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { deferred } from '../../src/docstore/deferred.ts'
 import { type Database, type Document, open } from '../../src/index.ts'
-import { FailingLevel } from './odd-stores.ts'
+import { FailingLevel, GatedReads } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const names = (db: Database): string[] =>
@@ -142,6 +143,37 @@ test('open cursors fail, as they do when a collection is dropped', async () => {
     )
   assert.is(await codeOf(cursor.toArray()), await codeOf(other.toArray()))
 })
+
+test('a read of the index that is under way when its collection is dropped writes nothing afterwards', async () => {
+  const store = new GatedReads()
+  let db = await open(store, { index: { segmentBits: 512 } })
+  await db.insertMany(Array.from({ length: 300 }, (_, i) => ({ _id: i, n: i % 7 })))
+  await db.close()
+  db = await open(store)
+  assert.is(await db.estimatedDocumentCount(), 300)
+  const opened = deferred()
+  store.gate = opened.promise
+  const counting = db.countDocuments({ n: 3 })
+  const refused = rejects(counting, 'DatabaseNotOpen')
+  while (store.waiting === 0) await new Promise((resolve) => setImmediate(resolve))
+  // Every record of the index is gone before the read looks for the next one.
+  const dropping = db.drop()
+  while (await hasDocuments(store)) await new Promise((resolve) => setImmediate(resolve))
+  opened.resolve()
+  assert.is(await dropping, true)
+  await refused
+  await db.close()
+  const keys: string[] = []
+  for await (const key of store.keys()) keys.push(String(key))
+  assert.equal(keys, ['!meta!format'])
+})
+
+async function hasDocuments(store: GatedReads): Promise<boolean> {
+  for await (const key of store.keys()) {
+    if (String(key).startsWith('!1.')) return true
+  }
+  return false
+}
 
 test('renames that contradict each other end, each with its result', async () => {
   for (let round = 0; round < 20; round++) {
