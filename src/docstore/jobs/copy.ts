@@ -46,7 +46,7 @@ const maxBatchDocuments = 1000
 
 /**
  * Copies every collection: its documents in their order, its kinds of index and ids, and its declared indexes. Each
- * collection is copied as of when its copy starts.
+ * collection is copied as of when its copy starts. Reversible ids get a key of their own, and with it another order.
  * @param target path of a directory that does not exist or is empty: it appears once the copy is complete and durable.
  *   Or an open database without documents: if copying fails, it keeps what was copied.
  * @throws PetalError DatabaseExists for a path that is taken, IllegalOperation for a database that is not empty,
