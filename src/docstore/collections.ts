@@ -140,11 +140,16 @@ export class Collections {
    * Atomically replaces the contents of a collection, creating it if necessary. `fill` gets an empty collection with
    * the same options and declared indexes, which takes the place of the old one once it is filled. Until then, and
    * after any failure, nothing has changed. Readers and writers of the old collection see it as dropped.
-   * @throws errors thrown by `fill`; PetalError InvalidNamespace, CommandFailed
+   * @param beforeInstalling called when all writes of the old collection have ended; by throwing it keeps that
+   * @throws errors thrown by `fill` and `beforeInstalling`; PetalError InvalidNamespace, CommandFailed
    */
-  replace(name: string, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
+  replace(
+    name: string,
+    fill: (collection: OpenCollection) => Promise<void>,
+    beforeInstalling: () => void
+  ): Promise<void> {
     this.assertWritable()
-    return this.#track(this.#replace(name, fill))
+    return this.#track(this.#replace(name, fill, beforeInstalling))
   }
 
   /** Definitions of the indexes created by createIndex(). */
@@ -213,7 +218,11 @@ export class Collections {
     return writing
   }
 
-  async #replace(name: string, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
+  async #replace(
+    name: string,
+    fill: (collection: OpenCollection) => Promise<void>,
+    beforeInstalling: () => void
+  ): Promise<void> {
     const model = await this.openForRead(name)
     const entry = await this.#opener.reserve(name)
     let before: CatalogEntry | undefined
@@ -231,6 +240,7 @@ export class Collections {
       await this.#open.whileClosed([name], async () => {
         try {
           assertInstallable()
+          beforeInstalling()
         } catch (error) {
           // Not an error for callers that are waiting for the collection.
           refusal = error

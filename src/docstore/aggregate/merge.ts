@@ -7,19 +7,29 @@ import { evaluationError, stageError } from '../../aggregate/errors.ts'
 import type { Merge, WriteStage } from '../../aggregate/stage.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
 import { mergeDocuments } from '../write/merge-documents.ts'
+import { untilOver } from '../write/until-aborted.ts'
 import type { AggregationRun } from './run.ts'
 import type { PipelineCollections } from './writing-run.ts'
 
+/** @param assertWanted throws if no more is to be merged */
 export async function writeMerge(
   run: AggregationRun,
   { place, collection, merge }: WriteStage & { readonly kind: 'merge' },
-  collections: PipelineCollections
+  collections: PipelineCollections,
+  assertWanted: () => void
 ): Promise<void> {
+  const { control } = run
   assertUnique(collections.declared(collection), merge.on, place)
   for (let slice = await run.next(); slice !== undefined; slice = await run.next()) {
     const documents = slice
     try {
-      await collections.write(collection, (target) => mergeDocuments(target, documents, merge, run.control))
+      let isWaiting = true
+      const merged = collections.write(collection, (target) =>
+        mergeDocuments(target, documents, { merge, control, assertWanted }, () => {
+          isWaiting = false
+        })
+      )
+      await untilOver(merged, control, () => isWaiting)
     } catch (error) {
       throw evaluationError(place, error)
     }

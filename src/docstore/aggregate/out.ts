@@ -2,21 +2,37 @@
 import { evaluationError } from '../../aggregate/errors.ts'
 import type { WriteStage } from '../../aggregate/stage.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import { untilOver } from '../write/until-aborted.ts'
 import type { AggregationRun } from './run.ts'
 import type { PipelineCollections } from './writing-run.ts'
 
 /** @param assertWanted throws if the collection is no longer to be replaced */
-export function writeOut(
+export async function writeOut(
   run: AggregationRun,
   { place, collection }: WriteStage,
   collections: PipelineCollections,
   assertWanted: () => void
 ): Promise<void> {
-  return collections.replace(collection, async (empty) => {
+  // It waits for other writes twice: to open the collection that it replaces, and to close it.
+  let isWaiting = true
+  let onFilled = (): void => {}
+  const filled = new Promise<void>((resolve) => {
+    onFilled = resolve
+  })
+  const fill = async (empty: OpenCollection): Promise<void> => {
+    isWaiting = false
     const refused = await insertAll(run, empty)
     if (refused !== undefined) throw evaluationError(place, refused)
     assertWanted()
+    isWaiting = true
+    onFilled()
+  }
+  const replaced = collections.replace(collection, fill, () => {
+    assertWanted()
+    isWaiting = false
   })
+  await untilOver(Promise.race([filled, replaced]), run.control, () => isWaiting)
+  await untilOver(replaced, run.control, () => isWaiting)
 }
 
 /** Prepares a slice while the previous one is being committed. @returns why a document was rejected, if one was */

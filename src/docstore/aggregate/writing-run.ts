@@ -51,7 +51,7 @@ export class WritingRun implements CursorRun {
     const stage = this.#stage
     try {
       if (stage.kind === 'out') await writeOut(this.#run, stage, this.#collections, () => this.#assertWanted())
-      else await writeMerge(this.#run, stage, this.#collections)
+      else await writeMerge(this.#run, stage, this.#collections, () => this.#assertWanted())
     } catch (error) {
       // Closed by its own reader: the error is of no interest.
       if (!this.#isOver) throw error

@@ -35,16 +35,29 @@ interface Incoming {
   readonly values: readonly unknown[] | undefined
 }
 
-/** @throws PetalError MergeStageNoMatchingDocument, ImmutableField, and those of inserts and of the stage */
+/** What the documents are merged for. */
+export interface Merging {
+  readonly merge: Merge
+  readonly control: Control
+  /** Throws when no more is to be merged. */
+  readonly assertWanted: () => void
+}
+
+/**
+ * @param onBegun called when the wait for other writes is over
+ * @throws PetalError MergeStageNoMatchingDocument, ImmutableField, and those of inserts and of the stage
+ */
 export function mergeDocuments(
   collection: OpenCollection,
   documents: readonly Document[],
-  merge: Merge,
-  control: Control
+  merging: Merging,
+  onBegun: () => void
 ): Promise<void> {
   return collection.writer.exclusive(async () => {
+    onBegun()
+    merging.assertWanted()
     for (let next = 0; next < documents.length; ) {
-      next += await new MergeRun(collection, merge, control).take(documents, next)
+      next += await new MergeRun(collection, merging).take(documents, next)
       await collection.writer.maintainIfDue()
     }
   })
@@ -60,16 +73,18 @@ class MergeRun {
   readonly #collection: OpenCollection
   readonly #merge: Merge
   readonly #control: Control
+  readonly #assertWanted: () => void
   readonly #keysOf: (document: Document) => readonly GroupKey[]
   #commit: Commit | undefined
   #inserts: Document[] = []
   /** Ordinals of the documents changed so far. */
   readonly #changed = new Set<number>()
 
-  constructor(collection: OpenCollection, merge: Merge, control: Control) {
+  constructor(collection: OpenCollection, { merge, control, assertWanted }: Merging) {
     this.#collection = collection
     this.#merge = merge
     this.#control = control
+    this.#assertWanted = assertWanted
     this.#keysOf = keysOn(merge.on)
   }
 
@@ -89,7 +104,7 @@ class MergeRun {
         // Its current version has to be read again.
         if (match !== undefined && this.#changed.has(match.ordinal)) break
         if (timeSlice.isOver()) await timeSlice.renew()
-        this.#control.check()
+        this.#assertWanted()
         taken++
         if (match === undefined) this.#insert(document)
         else if (!(await this.#change(match, document, key))) break

@@ -16,7 +16,7 @@ import type { CommitKind } from '../watch/change.ts'
 import { Batches, forEachMatch } from './batches.ts'
 import { type MutationCall, onlyId } from './mutation-groups.ts'
 import type { DeleteRequest, UpdateRequest } from './mutation-request.ts'
-import { untilAborted, untilExpired } from './until-aborted.ts'
+import { untilOver } from './until-aborted.ts'
 
 export interface Updated {
   readonly matched: number
@@ -47,10 +47,7 @@ function run<Result>(
   call: MutationCall<Result>,
   { control }: DeleteRequest
 ): Promise<Result> {
-  const isWaiting = (): boolean => !call.hasBegun
-  let done = enqueue(collection, call)
-  if (control.remainingMilliseconds !== undefined) done = untilExpired(done, control, isWaiting)
-  return control.signal === undefined ? done : untilAborted(done, control.signal, isWaiting)
+  return untilOver(enqueue(collection, call), control, () => !call.hasBegun)
 }
 
 function enqueue<Result>(collection: OpenCollection, call: MutationCall<Result>): Promise<Result> {

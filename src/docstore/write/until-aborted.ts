@@ -21,8 +21,14 @@ export function untilAborted<T>(done: Promise<T>, signal: AbortSignal, isWaiting
   })
 }
 
+/** Like untilAborted(), for the signal and the time limit of a call, if it has them. */
+export function untilOver<T>(done: Promise<T>, control: Control, isWaiting: () => boolean): Promise<T> {
+  const inTime = control.remainingMilliseconds === undefined ? done : untilExpired(done, control, isWaiting)
+  return control.signal === undefined ? inTime : untilAborted(inTime, control.signal, isWaiting)
+}
+
 /** Like untilAborted(), for the time limit. */
-export function untilExpired<T>(done: Promise<T>, control: Control, isWaiting: () => boolean): Promise<T> {
+function untilExpired<T>(done: Promise<T>, control: Control, isWaiting: () => boolean): Promise<T> {
   return new Promise((resolve, reject) => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = (): void => {
