@@ -42,6 +42,11 @@ export function multiply(a: PlainNumber, b: PlainNumber): PlainNumber {
 }
 
 /** A result that does not fit 64 bits becomes a double. */
+export function sum(a: PlainNumber, b: PlainNumber): PlainNumber {
+  return compute(addition, a, b, Number)
+}
+
+/** A result that does not fit 64 bits becomes a double. */
 export function difference(a: PlainNumber, b: PlainNumber): PlainNumber {
   return compute(subtraction, a, b, Number)
 }

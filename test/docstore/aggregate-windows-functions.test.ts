@@ -98,6 +98,12 @@ test('$integral is the area under the documents of a window', async () => {
   same(await curve(values([Number.NaN, 2, 4]), integral([-1, 0])), [Number.NaN, Number.NaN, 3])
   same(await curve(values([Number.POSITIVE_INFINITY, 0, 2]), integral([-1, 0])), [0, Number.POSITIVE_INFINITY, 1])
   same(await curve(values([decimal('0.1'), 0.3, 1n]), integral([-1, 0])), [0, decimal('0.200000000000000'), 0.65])
+  // As with $add and $multiply, what does not fit 64 bits becomes a double.
+  const bytes = [2n ** 52n, 2n ** 52n, 2n ** 63n - 1n].map((y, i) => [second(i * 60), y] as const)
+  const perHour = { $integral: { input: '$y', unit: 'hour' }, window: { documents: [-1, 0] } }
+  same(await curve(bytes, perHour), [0, 2 ** 52 / 60, (2 ** 52 + 2 ** 63) / 120])
+  const far = [-(2n ** 63n), 2n ** 63n - 1n].map((x) => [x, 2] as const)
+  same(await curve(far, integral([-1, 0])), [0, 2 ** 65])
   const dated = [0, 2, 4, 6].map((y) => [second(y / 1000), y] as const)
   const field = { $integral: { input: '$y', unit: 'second' }, window: { documents: [-1, 1] } }
   same(await curve(dated, field), [0.002, 0.008, 0.016, 0.01])

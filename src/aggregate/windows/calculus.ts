@@ -1,7 +1,7 @@
 /**
  * `$derivative` and `$integral` of a value with respect to the sort field, which holds numbers, or dates with a `unit`.
  */
-import { add, multiply, negate, type PlainNumber } from '../../model/arithmetic.ts'
+import { difference, multiply, type PlainNumber, product, sum } from '../../model/arithmetic.ts'
 import { toDouble, unwrapNumber } from '../../model/numbers.ts'
 import { type Document, type Numeric, Type, typeOf } from '../../model/types.ts'
 import { stageError } from '../errors.ts'
@@ -89,8 +89,8 @@ interface Point {
 }
 
 function areaOf(before: Point, after: Point): PlainNumber {
-  const width = add(after.x, negate(before.x))
-  return quotient(multiply(add(after.y, before.y), width), 2)
+  const width = difference(after.x, before.x)
+  return quotient(product(sum(after.y, before.y), width), 2)
 }
 
 function compileCurve(argument: unknown, context: FunctionContext): Curve {
