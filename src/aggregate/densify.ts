@@ -8,13 +8,13 @@
  *    greatest values.
  * 3. Generated documents are not held, but created as they are requested.
  */
-import { add, multiply, type PlainNumber } from '../model/arithmetic.ts'
+import { type PlainNumber, product, sum } from '../model/arithmetic.ts'
 import { compareValues } from '../model/compare.ts'
 import { compareNumbers, toDouble, unwrapNumber } from '../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { checkKeys, objectOf, pathOf, wholeNumber } from './arguments.ts'
-import { evaluationError, type StagePlace, stageError } from './errors.ts'
+import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import { ownValueAt } from './field-path.ts'
 import { HeldDocuments } from './held.ts'
@@ -36,8 +36,8 @@ export interface Densification {
   readonly partitionOf: (document: Document) => Document
   readonly bounds: 'full' | 'partition' | Bounds
   readonly isDate: boolean
-  /** Returns the value `count` steps after `lower`. @param before the previous value */
-  readonly stepped: (lower: Value, count: number, before: Value) => Value
+  /** Returns the value `count` steps after `lower`; undefined if no date is that late. @param before the previous value */
+  readonly stepped: (lower: Value, count: number, before: Value) => Value | undefined
 }
 
 const units = ['millisecond', 'second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
@@ -161,7 +161,7 @@ class Gaps {
     const { place, stepped } = this.#densification
     this.#count++
     const next = stepped(this.#lower as Value, this.#count, before)
-    if (compareValues(next, before) > 0) return this.#within(next)
+    if (next === undefined || compareValues(next, before) > 0) return this.#within(next)
     throw stageError('BadValue', place, `range.step is too small: it does not change ${String(before)}`)
   }
 
@@ -204,13 +204,7 @@ function numberSteps(value: unknown, place: StagePlace): Densification['stepped'
     const found = typeOf(value) === Type.number ? String(value) : describeType(value)
     throw stageError('BadValue', place, `range.step must be a number greater than 0, not ${found}`)
   }
-  return (lower, count) => {
-    try {
-      return add(lower as PlainNumber, multiply(step, count))
-    } catch (error) {
-      throw evaluationError(place, error)
-    }
-  }
+  return (lower, count) => sum(lower as PlainNumber, product(step, count))
 }
 
 function dateSteps({ step, unit }: Document, place: StagePlace, expressions: Expressions): Densification['stepped'] {
@@ -220,7 +214,13 @@ function dateSteps({ step, unit }: Document, place: StagePlace, expressions: Exp
   }
   const amount = wholeNumber(step, place, 1, 'range.step')
   const later = expressions.compile({ $dateAdd: { startDate: '$date', unit, amount } }, place)
-  return (_lower, _count, date) => later({ date }) as Date
+  return (_lower, _count, date) => {
+    try {
+      return later({ date }) as Date
+    } catch {
+      return undefined
+    }
+  }
 }
 
 function checkBounds(value: unknown, isPartitioned: boolean, place: StagePlace): Densification['bounds'] {

@@ -121,6 +121,34 @@ test('dates are filled in by hours, minutes, seconds and milliseconds', async ()
   }
 })
 
+test('it ends at the last date that there is, and at the greatest 64-bit integer', async () => {
+  const last = 8.64e15
+  const documents = [{ at: new Date(last - 5) }, { at: new Date(last - 1) }]
+  for (const [unit, step, gives] of [
+    ['millisecond', 2, [last - 5, last - 3, last - 1]],
+    ['millisecond', 4, [last - 5, last - 1]],
+    ['year', 1, [last - 5, last - 1]],
+    ['week', Number.MAX_SAFE_INTEGER, [last - 5, last - 1]]
+  ] as const) {
+    const found = await over(documents, { $densify: { field: 'at', range: { step, unit, bounds: 'full' } } })
+    same(
+      found.map(({ at }) => (at as Date).getTime()),
+      gives,
+      `${step} ${unit}`
+    )
+  }
+  const greatest = 2n ** 63n - 1n
+  const longs = [{ n: greatest - 3n }, { n: greatest }]
+  for (const step of [1, 2n]) {
+    const found = await over(longs, { $densify: { field: 'n', range: { step, bounds: 'full' } } })
+    const between = step === 1 ? [greatest - 2n, greatest - 1n] : [greatest - 1n]
+    same(
+      found.map(({ n }) => n),
+      [greatest - 3n, ...between, greatest]
+    )
+  }
+})
+
 const coffee: readonly Document[] = [
   { _id: 1, kind: 'b', n: 4 },
   { _id: 2, kind: 'a', n: 1 },

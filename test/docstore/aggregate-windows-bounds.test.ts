@@ -164,4 +164,16 @@ test('ranges are computed exactly with decimals, and months by the calendar', as
   same(await column(dated, { at: 1 }, { $count: {}, window: { range: [-1, 0], unit: 'month' } }), [1, 2, 3, 4, 5, 4])
 })
 
+test('a range may end beyond the first and the last date that there is', async () => {
+  const last = 8.64e15
+  const ends = [-last, 0, last].map((at, i) => ({ _id: i, at: new Date(at) }))
+  const counts = (range: readonly unknown[], unit: string): Promise<unknown[]> =>
+    column(ends, { at: 1 }, { $count: {}, window: { range, unit } })
+  same(await counts([-1, 1], 'day'), [1, 1, 1])
+  same(await counts([-300_000, 0], 'year'), [1, 2, 2])
+  same(await counts([0, Number.MAX_SAFE_INTEGER], 'week'), [3, 2, 1])
+  same(await counts([1, 300_000], 'month'), [0, 0, 0])
+  same(await counts([-Number.MAX_SAFE_INTEGER, -1], 'millisecond'), [0, 1, 1])
+})
+
 test.run()

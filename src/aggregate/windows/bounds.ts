@@ -88,7 +88,14 @@ function numberOffset(distance: Place): RangeEnd {
 
 function dateOffset(amount: number, unit: string, { compiler }: FunctionContext): RangeEnd {
   const moved = compiler.compile({ $dateAdd: { startDate: '$date', unit, amount } })
-  return (base) => placeOf(moved({ date: new Date(base as number) }) as Date)
+  return (base) => {
+    try {
+      return placeOf(moved({ date: new Date(base as number) }) as Date)
+    } catch {
+      // No date is that far away: the range ends beyond all of them.
+      return amount < 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+    }
+  }
 }
 
 function parseUnit(unit: unknown, { place, name }: FunctionContext): string {
