@@ -23,6 +23,8 @@ type Equality = Join & { readonly kind: 'equality' }
 
 /** Documents that share one read of the other collection. */
 const batchDocuments = 256
+/** Values after which no more documents share a read: those of long arrays are as much work as many documents. */
+const batchValues = 1000
 
 /** Documents found after which those that they were joined to are passed on: a batch may find as many for each. */
 const maxJoined = 4096
@@ -64,12 +66,15 @@ function* joinByValues(
 ): Documents {
   const { localField, foreignField, stages } = join
   const localValues = valuesAt(localField)
-  for (let from = 0; from < slice.length; from += batchDocuments) {
-    const batch = slice.slice(from, from + batchDocuments).map((document) => {
+  for (let from = 0; from < slice.length; ) {
+    const batch: { document: Document; values: readonly unknown[]; keys: readonly GroupKey[] }[] = []
+    for (let count = 0; count < batchValues && batch.length < batchDocuments && from < slice.length; from++) {
+      const document = slice[from] as Document
       // A missing value counts as null.
       const values = localValues(document) ?? [null]
-      return { document, values, keys: withStage(place, () => values.map(groupKey)) }
-    })
+      batch.push({ document, values, keys: withStage(place, () => values.map(groupKey)) })
+      count += values.length
+    }
     const wanted = new Map(batch.flatMap(({ values, keys }) => keys.map((key, i) => [key, values[i]] as const)))
     const read = matchingRead(compileNormalForm(equalsOneOf(foreignField, [...wanted.values()])))
     const foreign = new ByValue(foreignField, wanted)
