@@ -36,7 +36,10 @@ export interface Densification {
   readonly partitionOf: (document: Document) => Document
   readonly bounds: 'full' | 'partition' | Bounds
   readonly isDate: boolean
-  /** Returns the value `count` steps after `lower`; undefined if no date is that late. @param before the previous value */
+  /**
+   * Returns the value `count` steps after `lower`; undefined if no date is that late.
+   * @param before the previous value
+   */
   readonly stepped: (lower: Value, count: number, before: Value) => Value | undefined
 }
 

@@ -140,7 +140,7 @@ export class Collections {
    * Atomically replaces the contents of a collection, creating it if necessary. `fill` gets an empty collection with
    * the same options and declared indexes, which takes the place of the old one once it is filled. Until then, and
    * after any failure, nothing has changed. Readers and writers of the old collection see it as dropped.
-   * @param beforeInstalling called when all writes of the old collection have ended; by throwing it keeps that
+   * @param beforeInstalling called when writes before this have ended, and once more; by throwing it keeps the old one
    * @throws errors thrown by `fill` and `beforeInstalling`; PetalError InvalidNamespace, CommandFailed
    */
   replace(
@@ -234,10 +234,8 @@ export class Collections {
     }
     try {
       await fillAndClose(await this.#opener.openReserved(name, entry, model), fill)
-      // Checked before callers are turned away from the old collection.
-      assertInstallable()
       let refusal: unknown
-      await this.#open.whileClosed([name], async () => {
+      const install = async (): Promise<void> => {
         try {
           assertInstallable()
           beforeInstalling()
@@ -248,7 +246,17 @@ export class Collections {
         }
         isInstalling = true
         await this.#opener.install(name, entry)
-      })
+      }
+      const begin = async (): Promise<{ readonly done: Promise<void> }> => {
+        // Checked before callers are turned away from the old collection.
+        assertInstallable()
+        beforeInstalling()
+        return { done: this.#open.whileClosed([name], install) }
+      }
+      // Not before the writes that were called earlier have ended: a transaction may take long, and others would wait.
+      const old = this.#open.get(name)
+      const { done } = await (old instanceof OpenCollection ? old.writer.exclusive(begin) : begin())
+      await done
       if (refusal !== undefined) throw refusal
     } catch (error) {
       // If installing failed, the store may nevertheless contain the new entry: the next open knows which of the two to

@@ -1,4 +1,4 @@
-/** A `$merge` or `$out` that waits for other writes to its target ends when it is no longer wanted, and writes nothing. */
+/** A `$merge` or `$out` that waits for other writes ends when it is no longer wanted, and holds up nobody meanwhile. */
 import { setTimeout } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -90,6 +90,30 @@ for (const [name, openEmpty] of stores) {
       }))
   }
 }
+
+test('while $out waits to replace a collection, others read it and write to it', () =>
+  givenSource(() => open('unused', { store: 'memory' }))(async (db) => {
+    const runs: Promise<unknown>[] = []
+    const made = db.collection('made')
+    await made.insertMany(Array.from({ length: 2000 }, (_, i) => ({ _id: i })))
+    const cursor = made.find()
+    await whileHeld(db, async () => {
+      await cursor.next()
+      const aborted = new AbortController()
+      const { signal } = aborted
+      runs.push(rejects(db.aggregate([{ $out: 'made' }], { signal }).toArray(), 'Aborted'))
+      await setTimeout(20)
+      assert.is(await made.countDocuments({}, { maxTimeMS: 5000 }), 2000)
+      assert.equal(await made.find({ _id: 7 }).toArray(), [{ _id: 7 }])
+      assert.is((await made.aggregate([{ $match: { _id: 7 } }]).toArray()).length, 1)
+      await rejects(made.updateOne({ _id: 7 }, { $set: { late: true } }, { maxTimeMS: 20 }), 'MaxTimeMSExpired')
+      aborted.abort()
+    })
+    await Promise.all(runs)
+    // It stays open, because nothing took its place.
+    assert.is((await cursor.toArray()).length, 1999)
+    assert.is(await made.countDocuments(), 2001)
+  }))
 
 test('$out ends with its time limit, too, while another $out waits to replace the collection', () =>
   givenSource(() => open('unused', { store: 'memory' }))(async (db) => {
