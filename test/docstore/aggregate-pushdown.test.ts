@@ -1,6 +1,6 @@
 /**
- * A pipeline returns the same whether its leading stages are pushed down to the index or not, and whether documents are
- * parsed as a whole or only the fields that it looks at.
+ * A pipeline returns the same whether its leading stages are pushed down to the index or not, whether documents are
+ * parsed as a whole or only the fields that it looks at, and whether it runs by itself or within another one.
  */
 import { inspect } from 'node:util'
 import fc from 'fast-check'
@@ -118,6 +118,50 @@ for (const [name, profile] of [
       assert.ok(given > runs, 'too few documents were given to tell anything')
       assert.is(picking.stop() > runs, store === 'lsm', 'fields are picked where records can be scanned')
     })
+}
+
+/** Ways to run a pipeline over the collection 'default' within another one, whose results are those of the pipeline. */
+const within: Readonly<Record<string, (pipeline: AggregationPipeline) => AggregationPipeline>> = {
+  $unionWith: (pipeline) => [{ $match: { _id: 'none' } }, { $unionWith: { coll: 'default', pipeline } }],
+  $lookup: (pipeline) => single({ $lookup: { from: 'default', pipeline, as: 'x' } }),
+  'correlated $lookup': (pipeline) => single({ $lookup: { from: 'default', let: { v: '$_id' }, pipeline, as: 'x' } })
+}
+
+function single(stage: Stage): AggregationPipeline {
+  return [{ $limit: 1 }, { $project: { _id: 1 } }, stage, { $unwind: '$x' }, { $replaceWith: '$x' }]
+}
+
+for (const [name, profile] of [
+  ['plain', plain],
+  ['adversarial', adversarial]
+] as const) {
+  test(`pipelines return the same within $facet, $lookup and $unionWith, ${name} documents`, async () => {
+    const seed = testSeed()
+    await using db = await open('unused', { store: 'memory', index: { segmentBits: 512 } })
+    const sample = fc.sample(documents(profile, 2), { numRuns: 60, seed })
+    await db.insertMany(sample.map((document, i) => ({ ...storable(document), _id: i })))
+    await fc.assert(
+      fc.asyncProperty(fc.array(stages(profile), { minLength: 1, maxLength: 5 }), async (pipeline) => {
+        const alone = await outcome(db.aggregate(pipeline).toArray())
+        for (const [place, around] of Object.entries(within)) {
+          const found = await outcome(db.aggregate(around(pipeline)).toArray())
+          assert.equal(found, alone, inspect({ place, pipeline }, { depth: 9 }))
+        }
+        const facets = { first: pipeline, other: [{ $set: { a: 'changed' } }], second: pipeline }
+        const both = await db
+          .aggregate([{ $facet: facets }])
+          .toArray()
+          .catch(() => [])
+        for (const list of [both[0]?.first, both[0]?.second]) {
+          if (list !== undefined || Array.isArray(alone)) {
+            const found = await outcome(Promise.resolve(list as Document[]))
+            assert.equal(found, alone, inspect({ place: '$facet', pipeline }, { depth: 9 }))
+          }
+        }
+      }),
+      { numRuns: 200, seed }
+    )
+  })
 }
 
 /** Counts the documents of which only some fields are decoded. */
