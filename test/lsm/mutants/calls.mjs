@@ -64,9 +64,9 @@ export const calls = [
   mutant(
     'maxTimeMS of a write begins when its turn comes',
     edit(
-      'docstore/write/mutate',
-      '  if (control.remainingMilliseconds !== undefined) done = untilExpired(done, control, isWaiting)\n',
-      ''
+      'docstore/write/until-aborted',
+      'control.remainingMilliseconds === undefined ? done : untilExpired(done, control, isWaiting)',
+      'done'
     ),
     'docstore/time-limit'
   ),

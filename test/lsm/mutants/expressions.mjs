@@ -88,7 +88,7 @@ export const expressions = [
     'a $out that is bound to fail turns away callers that use the collection',
     edit(
       'docstore/collections',
-      '      // Checked before callers are turned away from the old collection.\n      assertInstallable()\n',
+      '        // Checked before callers are turned away from the old collection.\n        assertInstallable()\n',
       ''
     ),
     writes
@@ -100,7 +100,7 @@ export const expressions = [
   ),
   mutant(
     '$merge continues after its time limit',
-    edit('docstore/write/merge-documents', '        this.#control.check()\n', ''),
+    edit('docstore/write/merge-documents', '        this.#assertWanted()\n', ''),
     'docstore/update-turns'
   ),
   mutant(
