@@ -64,7 +64,7 @@ export const loads = [
   ),
   mutant(
     'the lines of a thread that dies are lost',
-    edit('docstore/bulk/bulk-load', '      return undefined\n    })', "      throw new Error('dead')\n    })"),
+    edit('docstore/bulk/bulk-load', '        return undefined\n      })', "        throw new Error('dead')\n      })"),
     'docstore/bulk-load-ends'
   ),
   mutant(
