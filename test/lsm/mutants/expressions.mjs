@@ -101,7 +101,7 @@ export const expressions = [
   mutant(
     '$merge continues after its time limit',
     edit('docstore/write/merge-documents', '        this.#assertWanted()\n', ''),
-    'docstore/update-turns'
+    'docstore/merge-documents'
   ),
   mutant(
     'a moving window takes an inexact sum for an exact one',
