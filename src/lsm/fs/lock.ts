@@ -20,6 +20,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { hasCode, ioError, locked } from '../errors.ts'
+import { closeQuietly } from './close-quietly.ts'
 import { lockBreakName, lockName, lockRecordName } from './file-names.ts'
 import type { FileSystem, OpenFile } from './file-system.ts'
 import { isOwn, mayBeAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
@@ -192,7 +193,7 @@ function openRecord(fileSystem: FileSystem, path: string, text: string): OpenFil
     file.write(Buffer.from(text), 0)
     return file
   } catch (error) {
-    file.close()
+    closeQuietly(file)
     removeIfPossible(fileSystem, path)
     throw error
   }
