@@ -221,6 +221,7 @@ function dateSteps({ step, unit }: Document, place: StagePlace, expressions: Exp
     try {
       return later({ date }) as Date
     } catch {
+      // No date is that late.
       return undefined
     }
   }

@@ -231,6 +231,7 @@ export class Collections {
       before = this.#catalog.entry(name)
       assertSameIndexes(name, entry, before)
       this.#opener.assertChosenIds(name, entry)
+      beforeInstalling()
     }
     try {
       await fillAndClose(await this.#opener.openReserved(name, entry, model), fill)
@@ -238,7 +239,6 @@ export class Collections {
       const install = async (): Promise<void> => {
         try {
           assertInstallable()
-          beforeInstalling()
         } catch (error) {
           // Not an error for callers that are waiting for the collection.
           refusal = error
@@ -250,7 +250,6 @@ export class Collections {
       const begin = async (): Promise<{ readonly done: Promise<void> }> => {
         // Checked before callers are turned away from the old collection.
         assertInstallable()
-        beforeInstalling()
         return { done: this.#open.whileClosed([name], install) }
       }
       // Not before the writes that were called earlier have ended: a transaction may take long, and others would wait.
