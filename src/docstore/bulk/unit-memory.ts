@@ -2,10 +2,13 @@
  * Memory for the lines of units, pooled by the process for the next unit and the next import: V8 does not account for
  * shared memory, and would let it pile up.
  *
+ * It is kept as long as the threads that read it: imports of a process that makes one every few seconds then touch no
+ * fresh pages, which can take a tenth of their processor time on a virtual machine.
+ *
  * Invariant: memory that has been idle for a while is released.
  */
+import { idleMilliseconds } from '../threads/thread-pool.ts'
 
-const idleMilliseconds = 10_000
 /** Enough for an import with four threads; by default, none holds more. */
 const maxIdle = 5
 

@@ -7,7 +7,8 @@
  */
 import type { Worker } from 'node:worker_threads'
 
-const idleMilliseconds = 60_000
+/** How long a thread is kept after its work. */
+export const idleMilliseconds = 60_000
 
 /** Called with what a thread sends before its reply; must not throw. */
 type OnProgress<Progress> = (progress: Progress) => void
