@@ -2,6 +2,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileUnwind } from '../../src/aggregate/unwind.ts'
+import { copyDocuments } from '../../src/docstore/aggregate/copies.ts'
+import { toSlices } from '../../src/docstore/aggregate/slices.ts'
+import { Control } from '../../src/docstore/read/control.ts'
 import { type AggregationPipeline, type Database, type Document, open } from '../../src/index.ts'
 import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { turnsDuring } from '../support/loop-turns.ts'
@@ -75,6 +78,21 @@ test('accumulators that take all documents of a group let the event loop turn', 
       assert.ok(turns >= 70, `${turns} turns of ${JSON.stringify(pipeline)}`)
     }
   }
+})
+
+test('a result with a long array lets the event loop turn while it is copied', async () => {
+  const all = Array.from({ length: 1000 }, (_, i) => ({ n: i, list: [i] }))
+  const results: Document[] = []
+  const turns = await turnsDuring(async () => {
+    for (const step of copyDocuments(toSlices([{ _id: 1, all, end: 1 }], new Control()), new Control())) {
+      if (step instanceof Promise) await step
+      else results.push(...step)
+    }
+  })
+  assert.ok(turns >= 950, `${turns} turns`)
+  assert.is(JSON.stringify(results), JSON.stringify([{ _id: 1, all, end: 1 }]))
+  const copied = results[0]!.all as typeof all
+  assert.ok(copied.every((element, i) => element !== all[i] && element.list !== all[i]!.list))
 })
 
 test('$unwind makes no more documents of a long array than are asked for', () => {

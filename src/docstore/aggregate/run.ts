@@ -2,7 +2,6 @@
 import { DividedStages } from '../../aggregate/divide.ts'
 import type { Expressions } from '../../aggregate/expression.ts'
 import { foreignCollections, type PartialCollector, type Pipeline, type Stage } from '../../aggregate/stage.ts'
-import { cloneDocument } from '../../model/clone.ts'
 import type { Document } from '../../model/types.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
@@ -10,9 +9,10 @@ import { Control } from '../read/control.ts'
 import { collectTask } from '../read/parallel/portable-read.ts'
 import type { CursorRun } from '../read/sliced-cursor.ts'
 import { advance, end, wait } from '../read/steps.ts'
+import { copyDocuments } from './copies.ts'
 import type { AggregateOptions, CompiledAggregation } from './options.ts'
 import { runStages } from './run-stages.ts'
-import { type Documents, noDocuments, pauseIfDue, transform } from './slices.ts'
+import { type Documents, noDocuments, transform } from './slices.ts'
 import { captureSources, compileRead, type FirstRead, type Opened, readFound, type Sources } from './sources.ts'
 import type { StageContext } from './stage-context.ts'
 
@@ -172,17 +172,6 @@ function* documentsOf(
   const found = read === undefined ? noDocuments() : firstDocuments(read)
   // Stages share values that they do not change, so each result is copied.
   yield* stages.length === 0 ? found : copyDocuments(runStages(found, stages, context), context.control)
-}
-
-function copyDocuments(source: Documents, control: Control): Documents {
-  return transform(source, function* (slice) {
-    const copies: Document[] = []
-    for (const document of slice) {
-      copies.push(cloneDocument(document))
-      yield* pauseIfDue(control)
-    }
-    yield copies
-  })
 }
 
 function firstDocuments(read: FirstRead): Documents {
