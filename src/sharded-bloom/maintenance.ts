@@ -269,6 +269,8 @@ export class Maintenance implements EarlySealer {
         }
       }
       while (tuned.documents < open.documents) tuned.addUnknown()
+      // Queries that have the old one may still need records that are about to be deleted.
+      await open.tail.loadAll()
       // Without its record, a crash makes the segment be re-indexed; the old record would not match the new chunks.
       await this.#segments.clear(handle)
     } catch (error) {

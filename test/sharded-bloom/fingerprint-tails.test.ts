@@ -12,8 +12,13 @@ import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
 import { CheckedStore } from '../../src/sharded-bloom/records/checked-store.ts'
 import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { ScratchArena } from '../../src/sharded-bloom/records/scratch-arena.ts'
-import { chunkWrites, openSegmentRecord, restoreOpenSegment } from '../../src/sharded-bloom/segment/checkpoint.ts'
-import { geometryOf } from '../../src/sharded-bloom/segment/geometry.ts'
+import {
+  chunkWrites,
+  openSegmentRecord,
+  type RestoreContext,
+  restoreOpenSegment
+} from '../../src/sharded-bloom/segment/checkpoint.ts'
+import { type Geometry, geometryOf } from '../../src/sharded-bloom/segment/geometry.ts'
 import { openPairsWrite } from '../../src/sharded-bloom/segment/open-pairs.ts'
 import { OpenSegment } from '../../src/sharded-bloom/segment/open-segment.ts'
 import type { HashedPair } from '../../src/sharded-bloom/segment/private-table.ts'
@@ -126,6 +131,10 @@ async function seal(
   return { sealed, store }
 }
 
+function restoring(store: CheckedStore, geometry: Geometry): RestoreContext {
+  return { store, memory, geometry, pairHash, onDamage: assert.unreachable, onMiss: () => {} }
+}
+
 function open(segmentDocuments: number, tail: Tail, fingerprintBits?: number): OpenSegment {
   const parameters = { ...tails[tail], ...(fingerprintBits && { fingerprintBits }) }
   return new OpenSegment(memory, geometryOf(segmentDocuments), pairHash, 0, parameters)
@@ -183,8 +192,8 @@ for (const tail of tailNames) {
       const record = openSegmentRecord(segment, committed, 0, noBytes)
       const stored = decodeSegmentRecord(encodeSegmentRecord(record))
       segment.free()
-      segment = (await restoreOpenSegment(stored, checked, memory, geometry, pairHash, assert.unreachable).catch(
-        (error: Error) => assert.unreachable(error.message)
+      segment = (await restoreOpenSegment(stored, restoring(checked, geometry)).catch((error: Error) =>
+        assert.unreachable(error.message)
       )) as OpenSegment
       assert.is(segment.documents, committed)
       await check(segment, committed)
@@ -213,14 +222,7 @@ for (const tail of tailNames) {
       const broken = new RecordMap(store.records)
       broken.records.delete(key)
       try {
-        const restored = await restoreOpenSegment(
-          record,
-          new CheckedStore(broken),
-          memory,
-          geometry,
-          pairHash,
-          assert.unreachable
-        )
+        const restored = await restoreOpenSegment(record, restoring(new CheckedStore(broken), geometry))
         restored.free()
         assert.unreachable(`without ${key}`)
       } catch (error) {

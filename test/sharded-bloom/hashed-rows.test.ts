@@ -102,7 +102,28 @@ class Model {
     const frames = this.frames()
     this.rows.free()
     this.rows = new HashedRows(memory, this.geometry, this.shards)
-    this.rows.restore(this.documents.length, frames)
+    this.rows.restore(this.documents.length, frames.at(-1) ?? [])
+    for (let chunk = 0; chunk < this.rows.chunkCount - 1; chunk++) {
+      assert.ok(this.rows.isMissing(chunk))
+      this.#checkUnknown(chunk)
+      this.rows.restoreChunk(chunk, frames[chunk])
+      assert.not(this.rows.isMissing(chunk))
+    }
+  }
+
+  /** All documents of a missing chunk may have every pair, unless nobody asks for their groups. */
+  #checkUnknown(chunk: number): void {
+    const { chunkRowBytes } = this.geometry
+    const out = memory.push(FRAME_BYTES)
+    const at = out + chunk * chunkRowBytes
+    const rows = Int32Array.of(this.#below(this.shards), this.#below(this.shards))
+    const groups = this.rows.groupsOf(chunk)
+    assert.ok(this.rows.and(rows, out, groups))
+    assert.equal(memory.u8.slice(at, at + chunkRowBytes), new Uint8Array(chunkRowBytes).fill(0xff))
+    assert.not(this.rows.and(rows, out, 0))
+    this.rows.and(rows, out, ~groups)
+    assert.equal(memory.u8.slice(at, at + chunkRowBytes), new Uint8Array(chunkRowBytes))
+    memory.pop(out)
   }
 }
 

@@ -9,7 +9,6 @@ import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
 import { TimeSlice } from '../../model/time-slice.ts'
 import type { IndexStore } from '../document-index.ts'
-import type { PairHash } from '../pairs/pair-hash.ts'
 import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from '../ranges/column-chunk.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import type { ScratchArena } from '../records/scratch-arena.ts'
@@ -17,7 +16,7 @@ import type { Geometry } from './geometry.ts'
 import { readOpenPairs } from './open-pairs.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { SegmentRecord } from './segment-record.ts'
-import type { TailWrite } from './tail/tail.ts'
+import type { TailContext, TailWrite } from './tail/tail.ts'
 
 /**
  * Yields the records of the segment's documents [from, to); `from` is the start of a chunk. Yields undefined between
@@ -88,19 +87,22 @@ export function openSegmentRecord(
   }
 }
 
+/** What restoring a segment needs. */
+export interface RestoreContext extends TailContext {
+  readonly store: IndexStore
+  /** Called when damage is found later: nothing is known then of the documents in question. */
+  readonly onDamage: (message: string) => void
+  /** Called when a query uses rows that are not in memory. */
+  readonly onMiss: () => void
+}
+
 /**
- * Restores an open segment; its rows are checked, and decoded, as columns are, when first touched.
- * @param onDamage called when columns then turn out to be malformed: nothing is known of their documents' keys
+ * Restores an open segment. Its hashed rows are read when first needed; columns, and private rows, are decoded when
+ * first touched.
  * @throws PetalError IndexDamaged when chunks are missing, do not fit the record or have an unreadable row
  */
-export async function restoreOpenSegment(
-  record: SegmentRecord,
-  store: IndexStore,
-  memory: RowMemory,
-  geometry: Geometry,
-  pairHash: PairHash,
-  onDamage: (message: string) => void
-): Promise<OpenSegment> {
+export async function restoreOpenSegment(record: SegmentRecord, context: RestoreContext): Promise<OpenSegment> {
+  const { store, memory, geometry, pairHash, onDamage, onMiss } = context
   const pairs = await readOpenPairs(store, record)
   const segment = new OpenSegment(memory, geometry, pairHash, record.firstOrdinal, {
     shards: record.shards,
@@ -113,7 +115,7 @@ export async function restoreOpenSegment(
   })
   try {
     const chunks = Math.ceil(record.documents / geometry.chunkDocuments)
-    await segment.tail.restore(record, store, (what) => damaged(record, what))
+    await segment.tail.restore({ record, store, damaged: (what) => damaged(record, what), onDamage, onMiss })
     segment.isShapeComplete = record.isShapeComplete
     segment.alwaysCandidates.push(...record.alwaysCandidates)
     segment.restore(record.documents, record.hashedPairs)

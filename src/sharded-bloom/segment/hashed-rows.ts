@@ -4,6 +4,9 @@
  *
  * Rows are stored in chunks of documents, and a chunk in frames of row memory: see geometry.ts. A young segment has
  * only signatures (young-rows.ts).
+ *
+ * Invariant: of a restored segment, only the last chunk is there from the start. Of documents in a chunk that is missing
+ * nothing is known: each may have every pair.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
@@ -24,8 +27,8 @@ export class HashedRows {
   readonly shards: number
   readonly #memory: RowMemory
   readonly #geometry: Geometry
-  /** Frame addresses of each chunk. */
-  readonly #chunks: Uint32Array[] = []
+  /** Frame addresses of each chunk; undefined while the chunk is missing. */
+  readonly #chunks: (Uint32Array | undefined)[] = []
   /** Replaces the chunks while the segment is young. */
   #young: YoungRows | undefined
   /** Signatures of the block being filled, 64 × P bits; empty while the segment is young. */
@@ -47,6 +50,22 @@ export class HashedRows {
   /** Bytes of a whole row. */
   get rowBytes(): number {
     return Math.max(1, this.#chunks.length) * this.#geometry.chunkRowBytes
+  }
+
+  /** Number of chunks, 0 while the segment is young. */
+  get chunkCount(): number {
+    return this.#chunks.length
+  }
+
+  isMissing(chunk: number): boolean {
+    return this.#chunks[chunk] === undefined
+  }
+
+  /** The groups of documents in a chunk, one bit each. */
+  groupsOf(chunk: number): number {
+    const { chunkDocuments, segmentDocuments } = this.#geometry
+    const groups = (groupsPerSegment * chunkDocuments) / segmentDocuments
+    return groups === groupsPerSegment ? allGroups : ((1 << groups) - 1) << (chunk * groups)
   }
 
   /** Begins the next document. */
@@ -87,13 +106,11 @@ export class HashedRows {
    */
   and(rows: Int32Array, out: number, groups: number): boolean {
     const { kernels, u32 } = this.#memory
-    const { chunkRowBytes, chunkDocuments, rowsPerFrame, segmentDocuments } = this.#geometry
-    const groupsPerChunk = (groupsPerSegment * chunkDocuments) / segmentDocuments
-    const groupsOfChunk = groupsPerChunk === groupsPerSegment ? allGroups : (1 << groupsPerChunk) - 1
+    const { chunkRowBytes, rowsPerFrame } = this.#geometry
     if (this.#young !== undefined) {
       kernels.fill(out, 0, chunkRowBytes)
       const bits = this.#memory.u8.subarray(out, out + chunkRowBytes)
-      return (groups & groupsOfChunk) !== 0 && this.#young.and(rows, this.#documents, bits)
+      return (groups & this.groupsOf(0)) !== 0 && this.#young.and(rows, this.#documents, bits)
     }
     this.#flush()
     const chunks = this.#chunks.length
@@ -103,23 +120,24 @@ export class HashedRows {
       const frame = Math.floor(rows[i]! / rowsPerFrame)
       const offset = (rows[i]! % rowsPerFrame) * chunkRowBytes
       for (let chunk = 0, at = (pointers >>> 2) + i; chunk < chunks; chunk++, at += rows.length) {
-        u32[at] = this.#chunks[chunk]![frame]! + offset
+        const addresses = this.#chunks[chunk]
+        if (addresses !== undefined) u32[at] = addresses[frame]! + offset
       }
     }
     let isAnySet = 0
     for (let chunk = 0; chunk < chunks; chunk++) {
       const to = out + chunk * chunkRowBytes
-      if ((groups & (groupsOfChunk << (chunk * groupsPerChunk))) === 0) {
-        kernels.fill(to, 0, chunkRowBytes)
-        continue
-      }
-      isAnySet |= kernels.andRows(pointers + chunk * rows.length * 4, rows.length, to, chunkRowBytes)
+      if ((groups & this.groupsOf(chunk)) === 0) kernels.fill(to, 0, chunkRowBytes)
+      else if (this.isMissing(chunk)) {
+        kernels.fill(to, 0xff, chunkRowBytes)
+        isAnySet = 1
+      } else isAnySet |= kernels.andRows(pointers + chunk * rows.length * 4, rows.length, to, chunkRowBytes)
     }
     this.#memory.pop(pointers)
     return isAnySet !== 0
   }
 
-  /** Copies the row over all chunks to `out`, `rowBytes` long. */
+  /** Copies the row over all chunks to `out`, `rowBytes` long. REQUIRES: no chunk is missing */
   copyRow(row: number, out: number): void {
     const { chunkRowBytes } = this.#geometry
     const { kernels, u8, u32 } = this.#memory
@@ -160,40 +178,53 @@ export class HashedRows {
   }
 
   /**
-   * Restores the first `documents` from a checkpoint.
-   * @param frames per chunk, in order, as chunkFrames() yielded them
+   * Restores the first `documents` from a checkpoint; all chunks but the last one are missing.
+   * @param frames of the last chunk, in order, as chunkFrames() yielded them
    */
-  restore(documents: number, frames: readonly (readonly Uint8Array[])[]): void {
-    const { rowsPerFrame, chunkRowBytes } = this.#geometry
+  restore(documents: number, frames: readonly Uint8Array[]): void {
+    const { rowsPerFrame, chunkDocuments } = this.#geometry
     if (documents <= maxYoungDocuments) {
       this.#documents = documents
-      for (const [i, bytes] of frames[0]?.entries() ?? []) {
+      for (const [i, bytes] of frames.entries()) {
         this.#young!.addRows(bytes, i * rowsPerFrame, bytes.length / rowsPerFrame, documents)
       }
       return
     }
     this.#discardYoung()
-    for (const chunk of frames) {
-      const addresses = this.#addChunk()
-      const { u8 } = this.#memory
-      for (const [i, bytes] of chunk.entries()) {
-        const rowBytes = bytes.length / rowsPerFrame
-        if (rowBytes === chunkRowBytes) u8.set(bytes, addresses[i]!)
-        else {
-          for (let row = 0; row < rowsPerFrame; row++) {
-            u8.set(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), addresses[i]! + row * chunkRowBytes)
-          }
-        }
-      }
-    }
+    const last = Math.ceil(documents / chunkDocuments) - 1
+    this.#chunks.length = last
+    this.restoreChunk(last, frames)
     this.#documents = documents
     this.#transposed = documents
     this.#restoreSignatures()
   }
 
+  /** Restores a missing chunk. @param frames as of restore(); undefined: none can be read, so nothing is known */
+  restoreChunk(chunk: number, frames: readonly Uint8Array[] | undefined): void {
+    const { rowsPerFrame, chunkRowBytes } = this.#geometry
+    const addresses = this.#memory.allocateZeroed(framesPerChunk(this.shards, this.#geometry))
+    this.#chunks[chunk] = addresses
+    const { kernels, u8 } = this.#memory
+    for (let i = 0; i < addresses.length; i++) {
+      const address = addresses[i]!
+      const bytes = frames?.[i]
+      if (bytes === undefined) {
+        kernels.fill(address, 0xff, frameBytes)
+        continue
+      }
+      const rowBytes = bytes.length / rowsPerFrame
+      if (rowBytes === chunkRowBytes) u8.set(bytes, address)
+      else {
+        for (let row = 0; row < rowsPerFrame; row++) {
+          u8.set(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), address + row * chunkRowBytes)
+        }
+      }
+    }
+  }
+
   /** Frees the row memory. */
   free(): void {
-    for (const chunk of this.#chunks) for (const address of chunk) this.#memory.free(address)
+    for (const chunk of this.#chunks) for (const address of chunk ?? []) this.#memory.free(address)
     this.#chunks.length = 0
   }
 
@@ -226,10 +257,8 @@ export class HashedRows {
     this.#transpose(Math.floor((this.#documents - 1) / blockDocuments), this.#signatures)
   }
 
-  #addChunk(): Uint32Array {
-    const addresses = this.#memory.allocateZeroed(framesPerChunk(this.shards, this.#geometry))
-    this.#chunks.push(addresses)
-    return addresses
+  #addChunk(): void {
+    this.#chunks.push(this.#memory.allocateZeroed(framesPerChunk(this.shards, this.#geometry)))
   }
 
   #rowAddress(chunk: number, row: number): number {

@@ -237,7 +237,9 @@ export class OpenSegment implements Segment {
     return location.kind === 'hashed' ? this.tail.groups(location.pair) : location.kind === 'absent' ? 0 : allGroups
   }
 
-  load(): void {}
+  load(location: Location): void | Promise<void> {
+    return location.kind === 'hashed' ? this.tail.load(location.pair) : undefined
+  }
 
   privateRow(slot: number, scratch: number, part: RowPart): number {
     if (this.#documents === 0) this.#memory.kernels.fill(scratch, 0, this.rowBytes)

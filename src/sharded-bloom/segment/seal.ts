@@ -34,6 +34,7 @@ export async function sealSegment(
   tunings: number,
   storedAt = segment.firstOrdinal
 ): Promise<SegmentRecord> {
+  await segment.tail.loadAll()
   const { record: tail, bytes: tailBytes } = await writeTail(segment, store, storedAt)
   // The memory of `rows`.
   const arena = new ScratchArena()

@@ -126,7 +126,15 @@ export class StoredSegment extends RecordedSegment implements Segment {
 
   #read(memory: RowMemory): Promise<OpenSegment> {
     const { sealed, geometry } = this.#context
-    return restoreOpenSegment(this.record, sealed.store, memory, geometry, sealed.pairHash, sealed.onDamage)
+    const { store, pairHash, onDamage, cache } = sealed
+    return restoreOpenSegment(this.record, {
+      store,
+      memory,
+      geometry,
+      pairHash,
+      onDamage,
+      onMiss: () => cache.misses++
+    })
   }
 
   async #rebuild(memory: RowMemory): Promise<OpenSegment> {

@@ -286,5 +286,33 @@ export const bounds = [
     edit('query/pattern', "escapeByCode), flags.includes('u') ?", 'escapeByCode), flags.length >= 0 ?'),
     'query/filter-evaluation',
     'docstore/patterns'
+  ),
+  mutant(
+    'documents in a chunk of rows that was not read match nothing',
+    edit(
+      'sharded-bloom/segment/hashed-rows',
+      'kernels.fill(to, 0xff, chunkRowBytes)',
+      'kernels.fill(to, 0, chunkRowBytes)'
+    ),
+    'sharded-bloom/hashed-rows'
+  ),
+  mutant(
+    'documents in a chunk of rows that cannot be read match nothing',
+    edit(
+      'sharded-bloom/segment/hashed-rows',
+      'kernels.fill(address, 0xff, frameBytes)',
+      'kernels.fill(address, 0, frameBytes)'
+    ),
+    'sharded-bloom/stored-chunks'
+  ),
+  mutant(
+    'what is left without a chunk of rows counts as found',
+    edit('sharded-bloom/segment/tail/bloom-open', '    this.#stored?.noteUse(groups)\n', ''),
+    'sharded-bloom/stored-chunks'
+  ),
+  mutant(
+    'a segment is sealed without the chunks that no query has read',
+    edit('sharded-bloom/segment/seal', '  await segment.tail.loadAll()\n', ''),
+    'sharded-bloom/stored-chunks'
   )
 ]

@@ -137,11 +137,7 @@ export const recovery = [
   ),
   mutant(
     'rows of an incomplete chunk are placed without the gaps between them',
-    edit(
-      'sharded-bloom/segment/hashed-rows',
-      'addresses[i]! + row * chunkRowBytes)',
-      'addresses[i]! + row * rowBytes)'
-    ),
+    edit('sharded-bloom/segment/hashed-rows', 'address + row * chunkRowBytes)', 'address + row * rowBytes)'),
     'sharded-bloom/older-format',
     'sharded-bloom/stored-segment'
   )

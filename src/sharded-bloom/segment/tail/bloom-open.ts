@@ -1,23 +1,24 @@
 /** The Bloom tail of the open segment: hashed rows (hashed-rows.ts) and the upper level (upper-level.ts). */
-import type { IndexStore } from '../../document-index.ts'
 import type { PairHash } from '../../pairs/pair-hash.ts'
 import { Tag } from '../../pairs/pair-tags.ts'
-import { IndexArea, indexKey, indexRange, numberOf } from '../../records/index-keys.ts'
+import { IndexArea, indexKey } from '../../records/index-keys.ts'
 import type { ScratchArena } from '../../records/scratch-arena.ts'
-import { framesPerChunk, type Geometry, sealedRowBytes, sealedRowsPerFrame } from '../geometry.ts'
-import { HashedRows, storedRowBytes } from '../hashed-rows.ts'
+import { framesPerChunk, sealedRowBytes, sealedRowsPerFrame } from '../geometry.ts'
+import { HashedRows } from '../hashed-rows.ts'
 import type { HashedPair } from '../private-table.ts'
 import { frameBytes } from '../row-cache.ts'
 import type { SegmentParameters } from '../segment.ts'
-import type { SegmentRecord } from '../segment-record.ts'
 import { allGroups, UpperLevelBuilder } from '../upper-level.ts'
-import type { OpenTail, ScannedHashes, TailContext, TailRecord, TailWrite } from './tail.ts'
+import { StoredChunks } from './stored-chunks.ts'
+import type { Checkpoint, OpenTail, ScannedHashes, TailContext, TailRecord, TailWrite } from './tail.ts'
 
 export class BloomOpenTail implements OpenTail {
   readonly isFull = false
   readonly crowdedDocuments = 0
   readonly #rows: HashedRows
   readonly #upper: UpperLevelBuilder
+  /** Of a restored segment: the rows that may have to be read. */
+  #stored: StoredChunks | undefined
   readonly #context: TailContext
   readonly #pairHash: PairHash
   readonly #shards: number
@@ -81,6 +82,7 @@ export class BloomOpenTail implements OpenTail {
   }
 
   and({ lo, hi }: HashedPair, out: number, groups: number): boolean {
+    this.#stored?.noteUse(groups)
     return this.#rows.and(this.#rowsOf(lo, hi), out, groups)
   }
 
@@ -101,20 +103,28 @@ export class BloomOpenTail implements OpenTail {
     if (this.#upper.frames > 0) yield indexKey(IndexArea.chunkUpper, first, chunk)
   }
 
-  async restore(record: SegmentRecord, store: IndexStore, damaged: (what: string) => Error): Promise<void> {
+  async restore(checkpoint: Checkpoint): Promise<void> {
+    const { record, store } = checkpoint
     const { geometry } = this.#context
     const { chunkDocuments } = geometry
-    const chunks = Math.ceil(record.documents / chunkDocuments)
-    this.#rows.restore(record.documents, await readFrames(record, store, geometry, chunks, damaged))
+    this.#stored = await StoredChunks.restore(this.#rows, geometry, checkpoint)
     this.#documents = record.documents
     if (this.#upper.frames > 0) {
-      for (let chunk = 0; chunk < chunks; chunk++) {
+      for (let first = 0; first < record.documents; first += chunkDocuments) {
         // A missing one is no damage: it only saves time.
-        const upper = await store.get(indexKey(IndexArea.chunkUpper, record.firstOrdinal, chunk))
-        this.#upper.restoreChunk(chunk * chunkDocuments, chunkDocuments, upper)
+        const upper = await store.get(indexKey(IndexArea.chunkUpper, record.firstOrdinal, first / chunkDocuments))
+        this.#upper.restoreChunk(first, chunkDocuments, upper)
       }
     }
     this.#upper.markUnknown(record.upper.unknownGroups)
+  }
+
+  load(pair: HashedPair): void | Promise<void> {
+    return this.#stored?.load(this.groups(pair))
+  }
+
+  loadAll(): void | Promise<void> {
+    return this.#stored?.loadAll()
   }
 
   *sealedWrites(
@@ -148,6 +158,7 @@ export class BloomOpenTail implements OpenTail {
   }
 
   free(): void {
+    this.#stored?.free()
     this.#rows.free()
     this.#upper.free()
   }
@@ -157,37 +168,4 @@ export class BloomOpenTail implements OpenTail {
     this.#pairHash.rows(lo, hi, this.#shards, this.#rowNumbers)
     return this.#rowNumbers
   }
-}
-
-async function readFrames(
-  record: SegmentRecord,
-  store: IndexStore,
-  geometry: Geometry,
-  chunks: number,
-  damaged: (what: string) => Error
-): Promise<Uint8Array[][]> {
-  const frameCount = framesPerChunk(record.shards, geometry)
-  const frames: Uint8Array[][] = Array.from({ length: chunks }, () => [])
-  for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkRows, record.firstOrdinal))) {
-    const chunk = numberOf(key, 0)
-    const frame = numberOf(key, 1)
-    const isWhole = value.length > 0 && value.length <= frameBytes && value.length % (8 * geometry.rowsPerFrame) === 0
-    if (chunk === undefined || frame === undefined || !isWhole) {
-      throw damaged('a chunk record has an invalid key or size')
-    }
-    // Records beyond the segment record were left by a crash: chunks of an incomplete checkpoint, or frames of other
-    // parameters that were about to be cleared.
-    const target = frame < frameCount ? frames[chunk] : undefined
-    if (target !== undefined) target[frame] = value
-  }
-  frames.forEach((chunk, i) => {
-    const documents = Math.min(geometry.chunkDocuments, record.documents - i * geometry.chunkDocuments)
-    const least = geometry.rowsPerFrame * storedRowBytes(documents)
-    for (let frame = 0; frame < frameCount; frame++) {
-      const bytes = chunk[frame]
-      if (bytes === undefined) throw damaged(`frame ${frame} of chunk ${i} is missing`)
-      if (bytes.length < least) throw damaged(`frame ${frame} of chunk ${i} is too short`)
-    }
-  })
-  return frames
 }

@@ -7,18 +7,16 @@
  * 2. A run is completed at the latest when it has as many entries as can be sorted in a millisecond, so that few
  *    entries are unsorted, however many pairs documents have.
  */
-import type { IndexStore } from '../../document-index.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from '../../records/index-keys.ts'
 import type { ScratchArena } from '../../records/scratch-arena.ts'
 import type { HashedPair } from '../private-table.ts'
-import type { SegmentRecord } from '../segment-record.ts'
 import { groupDocumentsOf } from '../upper-level.ts'
 import { fingerprintOf } from './codec.ts'
 import { type EntryRun, FillingRun, firstOf } from './entry-run.ts'
 import { maxEntries } from './limits.ts'
 import { decodeRun, encodeRun } from './run-record.ts'
 import { sealedFingerprints } from './seal-fingerprints.ts'
-import type { OpenTail, ScannedHashes, TailContext, TailRecord, TailWrite } from './tail.ts'
+import type { Checkpoint, OpenTail, ScannedHashes, TailContext, TailRecord, TailWrite } from './tail.ts'
 
 const entriesPerRun = 16_384
 
@@ -168,7 +166,7 @@ export class FingerprintOpenTail implements OpenTail {
     return this.#runs.filter(({ first }) => Math.floor(first / chunkDocuments) === chunk)
   }
 
-  async restore(record: SegmentRecord, store: IndexStore, damaged: (what: string) => Error): Promise<void> {
+  async restore({ record, store, damaged }: Checkpoint): Promise<void> {
     const { memory, geometry } = this.#context
     const { chunkDocuments } = geometry
     for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkFingerprints, record.firstOrdinal))) {
@@ -187,6 +185,10 @@ export class FingerprintOpenTail implements OpenTail {
     this.#first = this.#documents
     if (this.#documents < record.documents) throw damaged('a run of fingerprints is missing')
   }
+
+  load(): void {}
+
+  loadAll(): void {}
 
   *sealedWrites(
     storedAt: number,

@@ -4,14 +4,12 @@
  *
  * A document is one of the two, so what has a pair is the union of both tails' answers.
  */
-import type { IndexStore } from '../../document-index.ts'
 import type { ScratchArena } from '../../records/scratch-arena.ts'
 import type { HashedPair } from '../private-table.ts'
-import type { SegmentRecord } from '../segment-record.ts'
 import type { BloomOpenTail } from './bloom-open.ts'
 import { FingerprintOpenTail } from './fingerprint-open.ts'
 import { crowdedBits } from './limits.ts'
-import type { OpenTail, ScannedHashes, TailContext, TailRecord, TailWrite } from './tail.ts'
+import type { Checkpoint, OpenTail, ScannedHashes, TailContext, TailRecord, TailWrite } from './tail.ts'
 
 export class SplitOpenTail implements OpenTail {
   readonly #context: TailContext
@@ -109,15 +107,24 @@ export class SplitOpenTail implements OpenTail {
     if (this.#crowded !== undefined) yield* this.#crowded.chunkKeys(first, chunk)
   }
 
-  async restore(record: SegmentRecord, store: IndexStore, damaged: (what: string) => Error): Promise<void> {
-    await this.#rows.restore(record, store, damaged)
+  async restore(checkpoint: Checkpoint): Promise<void> {
+    const { record } = checkpoint
+    await this.#rows.restore(checkpoint)
     this.#documents = record.documents
     const { crowded } = record
     if (crowded === undefined || crowded.from >= record.documents) return
     this.#crowded = new FingerprintOpenTail(this.#context, crowded.bits, crowded.from)
     this.#from = crowded.from
     this.#crowdedDocuments = crowded.documents
-    await this.#crowded.restore(record, store, damaged)
+    await this.#crowded.restore(checkpoint)
+  }
+
+  load(pair: HashedPair): void | Promise<void> {
+    return this.#rows.load(pair)
+  }
+
+  loadAll(): void | Promise<void> {
+    return this.#rows.loadAll()
   }
 
   *sealedWrites(

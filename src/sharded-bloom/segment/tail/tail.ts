@@ -49,6 +49,18 @@ export interface ScannedHashes {
   readonly hashCount: number
 }
 
+/** What a tail is restored from. */
+export interface Checkpoint {
+  readonly record: SegmentRecord
+  readonly store: IndexStore
+  /** Creates the error for records that are missing or do not fit the segment's record. */
+  readonly damaged: (what: string) => Error
+  /** Called when damage is found after restore(): nothing is known of the documents then. */
+  readonly onDamage: (message: string) => void
+  /** Called when a query uses what is not in memory. */
+  readonly onMiss: () => void
+}
+
 /** The tail of the open segment. */
 export interface OpenTail {
   readonly record: TailRecord
@@ -100,14 +112,21 @@ export interface OpenTail {
   chunkKeys(firstOrdinal: number, chunk: number): Generator<Uint8Array>
 
   /**
-   * Restores the first documents of a segment from checkpoint records. REQUIRES: nothing was added.
-   * @throws the error of `damaged` when records are missing or do not fit the segment's record
+   * Restores the first documents of a segment from checkpoint records; some are read when load() asks for them.
+   * REQUIRES: nothing was added.
+   * @throws the checkpoint's error of damage
    */
-  restore(record: SegmentRecord, store: IndexStore, damaged: (what: string) => Error): Promise<void>
+  restore(checkpoint: Checkpoint): Promise<void>
+
+  /** Loads what and() needs for a pair; returns a promise only when that takes time. */
+  load(pair: HashedPair): void | Promise<void>
+
+  /** Loads everything: sealedWrites() and whoever deletes the checkpoint need it. */
+  loadAll(): void | Promise<void>
 
   /**
    * Yields the records of the sealed segment; undefined between the steps of a record that takes longer.
-   * REQUIRES: nothing is added meanwhile.
+   * REQUIRES: everything is loaded, and nothing is added meanwhile.
    * @param documents of the segment
    * @param arena called for each value
    */

@@ -1,0 +1,130 @@
+/**
+ * The chunks of hashed rows that a restored open segment has in the store but not in memory. Each is read when the first
+ * query needs it; sealing reads the rest. Most queries are for few groups of documents, so they need few chunks.
+ *
+ * Invariants:
+ * 1. Records of complete chunks do not change before the segment is sealed or freed.
+ * 2. A chunk is read once, however many queries wait for it. One that is damaged counts as read: nothing is known of its
+ *    documents, and the damage is reported.
+ */
+import { PetalError } from '../../../model/errors.ts'
+import { IndexArea, indexKey, numberOf } from '../../records/index-keys.ts'
+import { framesPerChunk, type Geometry } from '../geometry.ts'
+import { type HashedRows, storedRowBytes } from '../hashed-rows.ts'
+import { frameBytes } from '../row-cache.ts'
+import type { Checkpoint } from './tail.ts'
+
+export class StoredChunks {
+  readonly #rows: HashedRows
+  readonly #geometry: Geometry
+  readonly #checkpoint: Checkpoint
+  readonly #reading = new Map<number, Promise<void>>()
+  #isFreed = false
+
+  private constructor(rows: HashedRows, geometry: Geometry, checkpoint: Checkpoint) {
+    this.#rows = rows
+    this.#geometry = geometry
+    this.#checkpoint = checkpoint
+  }
+
+  /** Restores the rows, of which only the last chunk is read. @throws the checkpoint's error of damage */
+  static async restore(rows: HashedRows, geometry: Geometry, checkpoint: Checkpoint): Promise<StoredChunks> {
+    const { documents } = checkpoint.record
+    const chunks = new StoredChunks(rows, geometry, checkpoint)
+    const last = Math.ceil(documents / geometry.chunkDocuments) - 1
+    rows.restore(documents, last < 0 ? [] : await chunks.#frames(last))
+    return chunks
+  }
+
+  /** Loads the chunks with documents of these groups. @returns undefined if they are in memory */
+  load(groups: number): Promise<void> | undefined {
+    return this.#loadEach((chunk) => (this.#rows.groupsOf(chunk) & groups) !== 0, isOutOfMemory)
+  }
+
+  /** Loads all chunks. */
+  loadAll(): Promise<void> | undefined {
+    return this.#loadEach(
+      () => true,
+      () => false
+    )
+  }
+
+  /** Counts a miss of the cache if a chunk with documents of these groups is missing. */
+  noteUse(groups: number): void {
+    if (this.#missing((chunk) => (this.#rows.groupsOf(chunk) & groups) !== 0).length > 0) this.#checkpoint.onMiss()
+  }
+
+  /** Whoever waits for a chunk gets an error. */
+  free(): void {
+    this.#isFreed = true
+  }
+
+  /** @param isHarmless for errors that leave a chunk missing */
+  #loadEach(isWanted: (chunk: number) => boolean, isHarmless: (error: unknown) => boolean): Promise<void> | undefined {
+    const missing = this.#missing(isWanted)
+    if (missing.length === 0) return undefined
+    const loading = missing.map((chunk) =>
+      this.#load(chunk).catch((error: unknown) => {
+        if (!isHarmless(error)) throw error
+      })
+    )
+    return Promise.all(loading).then(() => undefined)
+  }
+
+  #missing(isWanted: (chunk: number) => boolean): number[] {
+    const missing: number[] = []
+    for (let chunk = 0; chunk < this.#rows.chunkCount; chunk++) {
+      if (this.#rows.isMissing(chunk) && isWanted(chunk)) missing.push(chunk)
+    }
+    return missing
+  }
+
+  #load(chunk: number): Promise<void> {
+    const before = this.#reading.get(chunk)
+    if (before !== undefined) return before
+    const reading = this.#read(chunk).finally(() => this.#reading.delete(chunk))
+    this.#reading.set(chunk, reading)
+    return reading
+  }
+
+  async #read(chunk: number): Promise<void> {
+    let frames: readonly Uint8Array[] | undefined
+    try {
+      frames = await this.#frames(chunk)
+    } catch (error) {
+      if (this.#isFreed || !(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
+      this.#checkpoint.onDamage(error.message)
+    }
+    if (this.#isFreed) throw new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
+    this.#rows.restoreChunk(chunk, frames)
+  }
+
+  /** @throws the checkpoint's error of damage */
+  async #frames(chunk: number): Promise<readonly Uint8Array[]> {
+    const { record, store, damaged } = this.#checkpoint
+    const { chunkDocuments, rowsPerFrame } = this.#geometry
+    const { firstOrdinal } = record
+    const frameCount = framesPerChunk(record.shards, this.#geometry)
+    const documents = Math.min(chunkDocuments, record.documents - chunk * chunkDocuments)
+    const least = rowsPerFrame * storedRowBytes(documents)
+    const frames: Uint8Array[] = []
+    const from = indexKey(IndexArea.chunkRows, firstOrdinal, chunk)
+    for await (const [key, value] of store.scan(from, indexKey(IndexArea.chunkRows, firstOrdinal, chunk + 1))) {
+      const frame = numberOf(key, 1)
+      const isWhole = value.length > 0 && value.length <= frameBytes && value.length % (8 * rowsPerFrame) === 0
+      if (frame === undefined || !isWhole) throw damaged('a chunk record has an invalid key or size')
+      // Frames beyond these are of other parameters: a crash came before they were cleared.
+      if (frame < frameCount) frames[frame] = value
+    }
+    for (let frame = 0; frame < frameCount; frame++) {
+      const bytes = frames[frame]
+      if (bytes === undefined) throw damaged(`frame ${frame} of chunk ${chunk} is missing`)
+      if (bytes.length < least) throw damaged(`frame ${frame} of chunk ${chunk} is too short`)
+    }
+    return frames
+  }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof PetalError && error.codeName === 'ExceededMemoryLimit'
+}
