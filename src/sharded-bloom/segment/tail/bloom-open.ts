@@ -107,7 +107,7 @@ export class BloomOpenTail implements OpenTail {
     const { record, store } = checkpoint
     const { geometry } = this.#context
     const { chunkDocuments } = geometry
-    this.#stored = await StoredChunks.restore(this.#rows, geometry, checkpoint)
+    this.#stored = await StoredChunks.restore(this.#rows, this.#context, checkpoint)
     this.#documents = record.documents
     if (this.#upper.frames > 0) {
       for (let first = 0; first < record.documents; first += chunkDocuments) {

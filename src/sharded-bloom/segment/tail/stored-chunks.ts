@@ -9,74 +9,76 @@
  */
 import { PetalError } from '../../../model/errors.ts'
 import { IndexArea, indexKey, numberOf } from '../../records/index-keys.ts'
-import { framesPerChunk, type Geometry } from '../geometry.ts'
+import { EarlySeals } from '../early-seals.ts'
+import { framesPerChunk } from '../geometry.ts'
 import { type HashedRows, storedRowBytes } from '../hashed-rows.ts'
 import { frameBytes } from '../row-cache.ts'
-import type { Checkpoint } from './tail.ts'
+import { allGroups } from '../upper-level.ts'
+import type { Checkpoint, TailContext } from './tail.ts'
 
 export class StoredChunks {
   readonly #rows: HashedRows
-  readonly #geometry: Geometry
+  readonly #context: TailContext
   readonly #checkpoint: Checkpoint
+  /** The groups of documents whose chunk is missing, one bit each. */
+  #missing = 0
   readonly #reading = new Map<number, Promise<void>>()
   #isFreed = false
 
-  private constructor(rows: HashedRows, geometry: Geometry, checkpoint: Checkpoint) {
+  private constructor(rows: HashedRows, context: TailContext, checkpoint: Checkpoint) {
     this.#rows = rows
-    this.#geometry = geometry
+    this.#context = context
     this.#checkpoint = checkpoint
   }
 
   /** Restores the rows, of which only the last chunk is read. @throws the checkpoint's error of damage */
-  static async restore(rows: HashedRows, geometry: Geometry, checkpoint: Checkpoint): Promise<StoredChunks> {
+  static async restore(rows: HashedRows, context: TailContext, checkpoint: Checkpoint): Promise<StoredChunks> {
     const { documents } = checkpoint.record
-    const chunks = new StoredChunks(rows, geometry, checkpoint)
-    const last = Math.ceil(documents / geometry.chunkDocuments) - 1
-    rows.restore(documents, last < 0 ? [] : await chunks.#frames(last))
-    return chunks
+    const stored = new StoredChunks(rows, context, checkpoint)
+    const last = Math.ceil(documents / context.geometry.chunkDocuments) - 1
+    rows.restore(documents, last < 0 ? [] : await stored.#frames(last))
+    for (let chunk = 0; chunk < rows.chunkCount; chunk++) {
+      if (rows.isMissing(chunk)) stored.#missing |= rows.groupsOf(chunk)
+    }
+    return stored
   }
 
   /** Loads the chunks with documents of these groups. @returns undefined if they are in memory */
   load(groups: number): Promise<void> | undefined {
-    return this.#loadEach((chunk) => (this.#rows.groupsOf(chunk) & groups) !== 0, isOutOfMemory)
+    if ((this.#missing & groups) === 0) return undefined
+    // Before the chunks are being read: this segment may be sealed meanwhile, which waits for those.
+    const room = EarlySeals.of(this.#context.memory).makeRoom()
+    return room === undefined ? this.#loadEach(groups, true) : room.then(() => this.#loadEach(groups, true))
   }
 
   /** Loads all chunks. */
   loadAll(): Promise<void> | undefined {
-    return this.#loadEach(
-      () => true,
-      () => false
-    )
+    return this.#missing === 0 ? undefined : this.#loadEach(allGroups, false)
   }
 
   /** Counts a miss of the cache if a chunk with documents of these groups is missing. */
   noteUse(groups: number): void {
-    if (this.#missing((chunk) => (this.#rows.groupsOf(chunk) & groups) !== 0).length > 0) this.#checkpoint.onMiss()
+    if ((this.#missing & groups) !== 0) this.#checkpoint.onMiss()
   }
 
   /** Whoever waits for a chunk gets an error. */
   free(): void {
     this.#isFreed = true
+    this.#missing = 0
   }
 
-  /** @param isHarmless for errors that leave a chunk missing */
-  #loadEach(isWanted: (chunk: number) => boolean, isHarmless: (error: unknown) => boolean): Promise<void> | undefined {
-    const missing = this.#missing(isWanted)
-    if (missing.length === 0) return undefined
-    const loading = missing.map((chunk) =>
-      this.#load(chunk).catch((error: unknown) => {
-        if (!isHarmless(error)) throw error
-      })
-    )
-    return Promise.all(loading).then(() => undefined)
-  }
-
-  #missing(isWanted: (chunk: number) => boolean): number[] {
-    const missing: number[] = []
+  /** @param mayFail chunks may stay missing for want of memory */
+  async #loadEach(groups: number, mayFail: boolean): Promise<void> {
+    const loading: Promise<void>[] = []
     for (let chunk = 0; chunk < this.#rows.chunkCount; chunk++) {
-      if (this.#rows.isMissing(chunk) && isWanted(chunk)) missing.push(chunk)
+      if ((this.#rows.groupsOf(chunk) & this.#missing & groups) !== 0) loading.push(this.#load(chunk))
     }
-    return missing
+    try {
+      await Promise.all(loading)
+    } catch (error) {
+      const isOutOfMemory = error instanceof PetalError && error.codeName === 'ExceededMemoryLimit'
+      if (!mayFail || !isOutOfMemory) throw error
+    }
   }
 
   #load(chunk: number): Promise<void> {
@@ -97,14 +99,16 @@ export class StoredChunks {
     }
     if (this.#isFreed) throw new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
     this.#rows.restoreChunk(chunk, frames)
+    this.#missing &= ~this.#rows.groupsOf(chunk)
   }
 
   /** @throws the checkpoint's error of damage */
   async #frames(chunk: number): Promise<readonly Uint8Array[]> {
     const { record, store, damaged } = this.#checkpoint
-    const { chunkDocuments, rowsPerFrame } = this.#geometry
+    const { geometry } = this.#context
+    const { chunkDocuments, rowsPerFrame } = geometry
     const { firstOrdinal } = record
-    const frameCount = framesPerChunk(record.shards, this.#geometry)
+    const frameCount = framesPerChunk(record.shards, geometry)
     const documents = Math.min(chunkDocuments, record.documents - chunk * chunkDocuments)
     const least = rowsPerFrame * storedRowBytes(documents)
     const frames: Uint8Array[] = []
@@ -123,8 +127,4 @@ export class StoredChunks {
     }
     return frames
   }
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof PetalError && error.codeName === 'ExceededMemoryLimit'
 }
