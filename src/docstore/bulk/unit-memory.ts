@@ -2,8 +2,8 @@
  * Memory for the lines of units, pooled by the process for the next unit and the next import: V8 does not account for
  * shared memory, and would let it pile up.
  *
- * It is kept as long as the threads that read it: imports of a process that makes one every few seconds then touch no
- * fresh pages, which can take a tenth of their processor time on a virtual machine.
+ * It is kept as long as the threads that read it: the next import then touches no fresh pages, which on some virtual
+ * machines takes 5 % of an import's processor time.
  *
  * Invariant: memory that has been idle for a while is released.
  */
