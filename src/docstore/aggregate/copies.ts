@@ -11,20 +11,16 @@ export function copyDocuments(source: Documents, control: Control): Documents {
   return transform(source, function* (slice) {
     const copies: Document[] = []
     for (const document of slice) {
-      const long = Object.keys(document).filter((key) => isLong(document[key]))
-      copies.push(long.length === 0 ? cloneDocument(document) : yield* copyInSteps(document, long, control))
+      copies.push(hasLong(document) ? yield* copyInSteps(document, control) : cloneDocument(document))
       yield* pauseIfDue(control)
     }
     yield copies
   })
 }
 
-/** @param long the keys of its long arrays */
-function* copyInSteps(
-  document: Document,
-  long: readonly string[],
-  control: Control
-): Generator<Promise<unknown>, Document> {
+/** As cloneDocument(), pausing between the elements of long arrays. */
+function* copyInSteps(document: Document, control: Control): Generator<Promise<unknown>, Document> {
+  const long = Object.keys(document).filter((key) => isLong(document[key]))
   // Empty arrays keep the places of their keys.
   const copy = cloneDocument({ ...document, ...Object.fromEntries(long.map((key) => [key, []])) })
   for (const key of long) {
@@ -36,6 +32,12 @@ function* copyInSteps(
     copy[key] = elements
   }
   return copy
+}
+
+/** Asked of every result: makes no list of its keys. */
+function hasLong(document: Document): boolean {
+  for (const key in document) if (isLong(document[key])) return true
+  return false
 }
 
 function isLong(value: unknown): boolean {

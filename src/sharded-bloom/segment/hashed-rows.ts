@@ -11,7 +11,7 @@
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
 import { frameBytes } from './row-cache.ts'
-import { allGroups, groupsPerSegment } from './upper-level.ts'
+import { groupDocumentsOf, groupsBetween } from './upper-level.ts'
 import { YoungRows } from './young-rows.ts'
 
 const blockDocuments = 64
@@ -29,6 +29,8 @@ export class HashedRows {
   readonly #geometry: Geometry
   /** Frame addresses of each chunk; undefined while the chunk is missing. */
   readonly #chunks: (Uint32Array | undefined)[] = []
+  /** The groups of documents in each chunk of a full segment. */
+  readonly #groups: Int32Array
   /** Replaces the chunks while the segment is young. */
   #young: YoungRows | undefined
   /** Signatures of the block being filled, 64 × P bits; empty while the segment is young. */
@@ -45,6 +47,11 @@ export class HashedRows {
     this.shards = shards
     this.#signatureWords = shards / 32
     this.#young = new YoungRows(shards)
+    const { chunkDocuments, segmentDocuments } = geometry
+    this.#groups = Int32Array.from({ length: segmentDocuments / chunkDocuments }, (_, chunk) => {
+      const first = chunk * chunkDocuments
+      return groupsBetween(first, first + chunkDocuments, groupDocumentsOf(segmentDocuments))
+    })
   }
 
   /** Bytes of a whole row. */
@@ -63,9 +70,7 @@ export class HashedRows {
 
   /** The groups of documents in a chunk, one bit each. */
   groupsOf(chunk: number): number {
-    const { chunkDocuments, segmentDocuments } = this.#geometry
-    const groups = (groupsPerSegment * chunkDocuments) / segmentDocuments
-    return groups === groupsPerSegment ? allGroups : ((1 << groups) - 1) << (chunk * groups)
+    return this.#groups[chunk]!
   }
 
   /** Begins the next document. */

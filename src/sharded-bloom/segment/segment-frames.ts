@@ -4,8 +4,8 @@
  * Invariant: a frame that is missing or invalid counts as damaged from then on. It has no address and is not read
  * again, and the damage is reported.
  */
-import { PetalError } from '../../model/errors.ts'
 import { readTransient } from '../records/read-transient.ts'
+import { indexClosed } from './index-closed.ts'
 import type { FrameOwner } from './row-cache.ts'
 import type { SealedContext } from './sealed-segment.ts'
 import type { TailFrames } from './tail/tail.ts'
@@ -65,7 +65,7 @@ export class SegmentFrames implements FrameOwner, TailFrames {
 
   #place(frame: number, bytes: Uint8Array | undefined): void {
     const { cache, onDamage } = this.#context
-    if (this.#isFreed) throw new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
+    if (this.#isFreed) throw indexClosed()
     // Two queries may have requested the same frame at the same time.
     if (this.slots[frame] !== 0) return
     if (bytes !== undefined && this.#source.place(frame, bytes, cache.insert(this, frame))) return

@@ -16,6 +16,7 @@ import type { ColumnSpec } from '../ranges/column-spec.ts'
 import { restoreOpenSegment } from './checkpoint.ts'
 import { EarlySeals } from './early-seals.ts'
 import type { Geometry } from './geometry.ts'
+import { indexClosed } from './index-closed.ts'
 import { readOpenPairs } from './open-pairs.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { HashedPair } from './private-table.ts'
@@ -67,7 +68,7 @@ export class StoredSegment extends RecordedSegment implements Segment {
     }
     if (!this.#isFreed) return { segment, isDamaged }
     segment.free()
-    throw closed()
+    throw indexClosed()
   }
 
   prepare(): void {}
@@ -148,7 +149,7 @@ export class StoredSegment extends RecordedSegment implements Segment {
     try {
       const timeSlice = new TimeSlice()
       for await (const [ordinal, document] of documents.read(firstOrdinal, firstOrdinal + this.documents)) {
-        if (this.#isFreed) throw closed()
+        if (this.#isFreed) throw indexClosed()
         while (firstOrdinal + segment.documents < ordinal) segment.addUnknown()
         segment.add(flatten(document))
         if (timeSlice.isOver()) await timeSlice.renew()
@@ -170,8 +171,4 @@ export class StoredSegment extends RecordedSegment implements Segment {
       return []
     }
   }
-}
-
-function closed(): PetalError {
-  return new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
 }

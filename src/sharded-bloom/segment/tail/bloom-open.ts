@@ -120,7 +120,8 @@ export class BloomOpenTail implements OpenTail {
   }
 
   load(pair: HashedPair): void | Promise<void> {
-    return this.#stored?.load(this.groups(pair))
+    // Most segments are complete: their groups are not looked up.
+    return this.#stored?.isComplete === false ? this.#stored.load(this.groups(pair)) : undefined
   }
 
   loadAll(): void | Promise<void> {

@@ -12,6 +12,7 @@ import { IndexArea, indexKey, numberOf } from '../../records/index-keys.ts'
 import { EarlySeals } from '../early-seals.ts'
 import { framesPerChunk } from '../geometry.ts'
 import { type HashedRows, storedRowBytes } from '../hashed-rows.ts'
+import { indexClosed } from '../index-closed.ts'
 import { frameBytes } from '../row-cache.ts'
 import { allGroups } from '../upper-level.ts'
 import type { Checkpoint, TailContext } from './tail.ts'
@@ -43,6 +44,11 @@ export class StoredChunks {
     return stored
   }
 
+  /** All chunks are in memory. */
+  get isComplete(): boolean {
+    return this.#missing === 0
+  }
+
   /** Loads the chunks with documents of these groups. @returns undefined if they are in memory */
   load(groups: number): Promise<void> | undefined {
     if ((this.#missing & groups) === 0) return undefined
@@ -53,7 +59,7 @@ export class StoredChunks {
 
   /** Loads all chunks. */
   loadAll(): Promise<void> | undefined {
-    return this.#missing === 0 ? undefined : this.#loadEach(allGroups, false)
+    return this.isComplete ? undefined : this.#loadEach(allGroups, false)
   }
 
   /** Counts a miss of the cache if a chunk with documents of these groups is missing. */
@@ -97,7 +103,7 @@ export class StoredChunks {
       if (this.#isFreed || !(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
       this.#checkpoint.onDamage(error.message)
     }
-    if (this.#isFreed) throw new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
+    if (this.#isFreed) throw indexClosed()
     this.#rows.restoreChunk(chunk, frames)
     this.#missing &= ~this.#rows.groupsOf(chunk)
   }
