@@ -11,7 +11,7 @@
  * The tweets are in a file: in memory, where a gigabyte of them made the first touch of each page dearer on a virtual
  * machine, they made everyone's waits longer, two idle threads' too.
  */
-import { createReadStream, fsyncSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
+import { fsyncSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
@@ -150,7 +150,7 @@ try {
   {
     await using db = await openDatabase(join(directory, 'lines'))
     await phase('import of lines', async () => {
-      await db.importLines(createReadStream(linesFile))
+      await db.importLines(linesFile)
     })
   }
   if (count >= segmentDocuments) {

@@ -23,7 +23,8 @@ export type { CollectionInfo, CollectionStats, Database, DatabaseStats } from '.
 export { type BulkWriteCounts, BulkWriteError, type WriteError } from './docstore/errors.ts'
 export type { IdsOption, ReversibleOption } from './docstore/ids/ids-option.ts'
 export type { ImportOptions } from './docstore/import/check-import.ts'
-export type { ImportResult, LineSource } from './docstore/import/import-run.ts'
+export type { ImportResult } from './docstore/import/import-run.ts'
+export type { LineSource } from './docstore/import/line-source.ts'
 export { BadLine } from './docstore/import/read-line.ts'
 export type { DeclaredIndexStats } from './docstore/indexes/declared-indexes.ts'
 export type {

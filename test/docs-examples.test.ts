@@ -105,14 +105,13 @@ function program(all: readonly Example[], directory: string): string {
     })`
   )
   return `
-    import { mkdtempSync, readdirSync } from 'node:fs'
+    import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
     import { join } from 'node:path'
     import { AbortedError, BulkWriteError, copyDatabase, open, PetalError } from ${url('src/index.ts')}
     import { dumpFile, EncodedBatch, jsonExtractor, LsmLevel } from ${url('src/lsm/index.ts')}
     import { generateTweets } from ${url('src/workload/index.ts')}
     const tweets = [...generateTweets({ count: 300 })]
     const documents = tweets.slice(0, 3)
-    const createReadStream = () => [new TextEncoder().encode('{"lang":"en"}\\nno line\\n')]
     async function withDatabase(example) {
       await (await open('tweets.db')).close()
       await using db = await open('none', { store: 'memory' })
@@ -129,6 +128,7 @@ function program(all: readonly Example[], directory: string): string {
     }
     async function run(place, given, example) {
       process.chdir(mkdtempSync(join(${JSON.stringify(directory)}, 'example-')))
+      writeFileSync('tweets.ndjson', '{"lang":"en"}\\nno line\\n')
       try {
         await given(example)
       } catch (error) {

@@ -18,6 +18,11 @@ export class ImportInput {
     this.#signal = signal
   }
 
+  /** Takes back a chunk that lines() has yielded, if nothing else has to be kept of it. */
+  recycle(chunk: Uint8Array): void {
+    if (this.#layout === 'lines') this.#source.recycle(chunk)
+  }
+
   /** Yields its documents as lines. @throws as Source.chunks(), and PetalError FailedToParse for an invalid array */
   async *lines(): AsyncGenerator<Uint8Array, void, undefined> {
     let head: Uint8Array | undefined = new Uint8Array()

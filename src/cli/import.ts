@@ -1,4 +1,5 @@
 /** `petaldb import`: imports the JSON documents of a file into a collection, in bounded memory whatever the file. */
+import { recycle } from '../docstore/import/line-source.ts'
 import { maxThreads } from '../docstore/threads/threads-option.ts'
 import { AbortedError, BadLine, type Collection, type ImportOptions } from '../index.ts'
 import { command } from './command.ts'
@@ -110,7 +111,11 @@ async function importAll(
     progress.note(`petaldb: ${input.place(bad.line)}: ${bad.problem}`)
   }
   try {
-    await collection.importLines(input.lines(), {
+    const lines = {
+      [Symbol.asyncIterator]: () => input.lines(),
+      [recycle]: (chunk: Uint8Array) => input.recycle(chunk)
+    }
+    await collection.importLines(lines, {
       ...options,
       sourceBytes: source.contentBytes,
       signal,

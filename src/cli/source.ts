@@ -1,13 +1,10 @@
 /** The source of an import: a file or standard input, gzip-compressed or not, as detected from its first bytes. */
-import { createReadStream } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
+import { open } from 'node:fs/promises'
+import { FileChunks } from '../docstore/import/line-source.ts'
 import { PetalError } from '../model/errors.ts'
 import { FileError } from './errors.ts'
 import { gunzip, isGzip } from './gzip.ts'
 
-/** Bytes read from the file at once. */
-const chunkBytes = 256 * 1024
 const magicBytes = 3
 
 /** Size as stored, and decompressed. */
@@ -25,11 +22,11 @@ export class Source {
   readonly totalBytes: number | undefined
   /** Size of the content that chunks() yields; undefined if unknown. */
   readonly contentBytes: number | undefined
-  readonly #input: Readable
+  readonly #input: FileChunks | typeof process.stdin
   readonly #signal: AbortSignal
   #bytesRead = 0
 
-  private constructor(name: string, sizes: SourceSizes, input: Readable, signal: AbortSignal) {
+  private constructor(name: string, sizes: SourceSizes, input: FileChunks | typeof process.stdin, signal: AbortSignal) {
     this.name = name
     this.totalBytes = sizes.total
     this.contentBytes = sizes.content
@@ -45,11 +42,8 @@ export class Source {
   static async open(path: string, signal: AbortSignal): Promise<Source> {
     if (path === '-') return new Source('stdin', unknownSizes, process.stdin, signal)
     try {
-      const entry = await stat(path)
-      if (entry.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
-      const sizes = entry.isFile() ? await sizesOf(path, entry.size) : unknownSizes
-      const input = createReadStream(path, { highWaterMark: chunkBytes })
-      await new Promise((resolve, reject) => input.once('open', resolve).once('error', reject))
+      const input = await FileChunks.open(path)
+      const sizes = input.size === undefined ? unknownSizes : await sizesOf(path, input.size)
       return new Source(path, sizes, input, signal)
     } catch (error) {
       throw new FileError('read', path, error)
@@ -61,12 +55,20 @@ export class Source {
     return this.#bytesRead
   }
 
+  /** Takes back a chunk of the content, unless it is of another memory than the file's chunks. */
+  recycle(chunk: Uint8Array): void {
+    if (this.#input instanceof FileChunks) this.#input.recycle(chunk)
+  }
+
   /**
    * Yields the decompressed content.
    * @throws FileError if the file cannot be read any further, with the offset of an error in its compressed data
    */
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    const stop = (): unknown => this.#input.destroy()
+    const stop = (): void => {
+      if (this.#input instanceof FileChunks) this.#input.close().catch(() => {})
+      else this.#input.destroy()
+    }
     this.#signal.addEventListener('abort', stop)
     try {
       const raw = this.#raw()
@@ -79,7 +81,7 @@ export class Source {
       throw error instanceof PetalError ? error : new FileError('read', this.name, error)
     } finally {
       this.#signal.removeEventListener('abort', stop)
-      this.#input.destroy()
+      stop()
     }
   }
 

@@ -9,7 +9,8 @@ import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
 import { checkImport, type ImportOptions } from './import/check-import.ts'
-import type { ImportResult, LineSource } from './import/import-run.ts'
+import type { ImportResult } from './import/import-run.ts'
+import type { LineSource, OpenSource } from './import/line-source.ts'
 import { createIndex, createIndexes, dropIndex, dropIndexes } from './indexes/create-index.ts'
 import {
   type CreateIndexesOptions,
@@ -100,24 +101,36 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   }
 
   /**
-   * Imports newline-delimited JSON, including relaxed or canonical Extended JSON, as the source yields it, so the
-   * source may be larger than memory. Faster than parsing and insertMany(): most lines are indexed and stored as raw
+   * Imports newline-delimited JSON, including relaxed or canonical Extended JSON, from a file or as a source yields it,
+   * so it may be larger than memory. Faster than parsing and insertMany(): most lines are indexed and stored as raw
    * bytes, and with processors to spare, worker threads take load off the calling thread in a long import (`threads`).
-   * @param source UTF-8 bytes, split anywhere
-   * @throws BadLine with `strict`, for the first line that cannot be imported; AbortedError
+   * @param source path or `file:` URL of a file, or UTF-8 bytes, split anywhere
+   * @throws BadLine with `strict`, for the first line that cannot be imported; StoreFailure for a file that cannot be
+   *   read, BadValue for a compressed one; AbortedError
    * @example
-   * const { insertedCount } = await db.importLines(createReadStream('tweets.ndjson'), {
+   * const { insertedCount } = await db.importLines('tweets.ndjson', {
    *   onSkipped: ({ message }) => console.error(message)
    * })
    */
   async importLines(source: LineSource, options: ImportOptions = {}): Promise<ImportResult> {
     checkImport(source, options)
     const { closing } = this.#collections
-    return this.#write(async (collection) => {
-      // Imported lazily because it needs Node's native UTF-8 check; inside the write, so that close() waits for it.
-      const { importLines } = await import('./import/import-lines.ts')
-      return importLines(collection, source, options, closing)
-    })
+    // Imported lazily because it needs Node's files and UTF-8 check; inside the write, so that close() waits for it.
+    const module = (): Promise<typeof import('./import/import-lines.ts')> => import('./import/import-lines.ts')
+    let opening: Promise<OpenSource> | undefined
+    const opened = (): Promise<OpenSource> => {
+      opening ??= module().then(({ openSource }) => openSource(source))
+      return opening
+    }
+    const use = async (collection: OpenCollection): Promise<ImportResult> =>
+      (await module()).importLines(collection, await opened(), options, closing)
+    try {
+      // A mistyped path leaves no collection behind.
+      return await this.#write(use, async () => void (await opened()))
+    } finally {
+      const end = ({ close }: OpenSource): void => close()
+      opening?.then(end, () => {})
+    }
   }
 
   /**
@@ -219,8 +232,8 @@ export class Collection<out T extends object = Document> extends ReadableCollect
     return new Collection<T>(this.#collections, name)
   }
 
-  #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
-    return write(this.#collections, this.collectionName, () => {}, use)
+  #write<R>(use: (collection: OpenCollection) => Promise<R>, beforeCreating?: () => Promise<void>): Promise<R> {
+    return answered(() => this.#collections.write(this.collectionName, use, beforeCreating))
   }
 
   #alter<R>(use: (collection: OpenCollection, catalog: Catalog) => Promise<R>): Promise<R> {

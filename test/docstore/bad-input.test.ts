@@ -329,7 +329,8 @@ test('errors about easily confused arguments say what was expected', async () =>
   const said: readonly (readonly [call: () => Promise<unknown>, RegExp])[] = [
     [() => db.get(undefined), /^get takes an _id, got undefined$/],
     [() => db.getMany([1, undefined]), /^getMany takes _ids, got undefined at 1$/],
-    [() => db.importLines('tweets.ndjson' as never), /got string; use createReadStream\(path\)$/],
+    [() => db.importLines(5 as never), /takes the path of a file, or an iterable of bytes, got number$/],
+    [() => db.importLines('{}\n'), /takes the path of a file; for lines use \[Buffer\.from\(lines\)\]$/],
     [
       () => db.importLines(['{}\n'] as never),
       /got string; use createReadStream\(path\) without an encoding, or Buffer\.from\(text\)$/

@@ -1,4 +1,5 @@
 /** Random files of lines leave the same state whether they are imported with threads or without. */
+import { writeFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BadLine, type Database, type Document, type ImportResult } from '../../src/index.ts'
@@ -6,6 +7,7 @@ import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
 import { assertSound, bytesOf, type LoadedDatabase, openCounted, tweetLines, unitLines } from './load-cases.ts'
 import { inChunks, type RandomFile, randomFile } from './load-lines.ts'
+import { scratchPath } from './scratch.ts'
 
 const seed = testSeed()
 const random = randomFrom(seed)
@@ -24,6 +26,8 @@ interface How {
   readonly strict: boolean
   readonly batch: number
   readonly meanBytes: number
+  /** From a file, by its path, instead of chunks. */
+  readonly isByPath?: boolean
   /** The value of `sourceBytes`, as a share of the real size. */
   readonly toldShare?: number | undefined
 }
@@ -31,7 +35,7 @@ interface How {
 async function importFile(db: Database, { bytes }: RandomFile, how: How): Promise<Outcome> {
   const skipped: [number, string][] = []
   let told: ImportResult | undefined
-  const { threads, strict, batch, meanBytes, toldShare } = how
+  const { threads, strict, batch, meanBytes, isByPath, toldShare } = how
   const options = {
     threads,
     strict,
@@ -42,7 +46,9 @@ async function importFile(db: Database, { bytes }: RandomFile, how: How): Promis
       told = progress
     }
   }
-  const result = await db.importLines(inChunks(bytes, random, meanBytes), options).catch((error: unknown) => {
+  const source = isByPath === true ? scratchPath('lines.ndjson') : inChunks(bytes, random, meanBytes)
+  if (typeof source === 'string') writeFileSync(source, bytes)
+  const result = await db.importLines(source, options).catch((error: unknown) => {
     if (!(error instanceof BadLine)) throw error
     return { line: error.line, message: error.message }
   })
@@ -120,14 +126,15 @@ for (let run = 0; run < runs; run++) {
     strict: random() < 0.25,
     batch: pick([1000, 1000, 50, 300]),
     meanBytes: pick([100, 5000, 65_536, 1_000_000]),
-    toldShare: pick([undefined, 1, 1, 0.3, 3])
+    toldShare: pick([undefined, 1, 1, 0.3, 3]),
+    isByPath: random() < 0.5
   }
   const kind = file.isUsual ? 'usual' : 'odd'
   test(`${run}: ${kind} lines, as with no threads (${JSON.stringify({ ...how, before, deleted })})`, async () => {
     const [loaded, plain] = [await openCounted(), await openCounted()]
     for (const { db } of [loaded, plain]) await store(db, before, deleted)
     const outcome = await importFile(loaded.db, file, how)
-    const expected = await importFile(plain.db, file, { ...how, threads: 0 })
+    const expected = await importFile(plain.db, file, { ...how, isByPath: false, threads: 0 })
     assert.equal(outcome, expected)
     await assertSame(loaded.db, plain.db)
     assert.is(plain.ingestedTables, 0)

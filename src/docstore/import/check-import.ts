@@ -29,6 +29,9 @@ export interface ImportOptions extends ThreadsOption {
   readonly onProgress?: ((progress: ImportResult) => void) | undefined
 }
 
+/** That of Linux, in bytes; other systems have shorter ones. */
+const maxPathLength = 4096
+
 const knownImportOptions = {
   ...knownThreads,
   strict: true,
@@ -39,10 +42,14 @@ const knownImportOptions = {
   onProgress: true
 } satisfies Known<ImportOptions>
 
-/** @param example an expression that yields bytes, suggested if a string was given */
-export function notBytes(wanted: string, value: unknown, example: string): PetalError {
+export function notBytes(wanted: string, value: unknown): PetalError {
+  const example = 'createReadStream(path) without an encoding, or Buffer.from(text)'
   const advice = typeof value === 'string' ? `; use ${example}` : ''
   return new PetalError('BadValue', `importLines takes ${wanted}, got ${describeType(value)}${advice}`)
+}
+
+export function isPath(source: unknown): source is string | URL {
+  return typeof source === 'string' || source instanceof URL
 }
 
 /** @throws PetalError BadValue */
@@ -55,7 +62,10 @@ export function checkImport(source: unknown, options: ImportOptions): void {
   if (source instanceof Uint8Array) {
     throw new PetalError('BadValue', 'importLines takes an iterable of chunks of bytes; for a single one use [bytes]')
   }
-  if (!isSource) throw notBytes('an iterable of bytes', source, 'createReadStream(path)')
+  if (!isSource && !isPath(source)) throw notBytes('the path of a file, or an iterable of bytes', source)
+  if (typeof source === 'string' && (source.length > maxPathLength || source.includes('\n'))) {
+    throw new PetalError('BadValue', 'importLines takes the path of a file; for lines use [Buffer.from(lines)]')
+  }
   assertBoolean('strict', options.strict)
   if (batch !== undefined) assertWholeNumber('batch', batch, 1)
   if (sourceBytes !== undefined) assertWholeNumber('sourceBytes', sourceBytes)

@@ -14,9 +14,12 @@ import { defaultThreads } from '../threads/default-threads.ts'
 import { withIdlePause } from '../write/idle-source.ts'
 import { SourceEnd } from '../write/source-end.ts'
 import { type ImportOptions, notBytes } from './check-import.ts'
-import { type ImportResult, ImportRun, type LineSource } from './import-run.ts'
+import { type ImportResult, ImportRun } from './import-run.ts'
+import { type OpenSource, recycle } from './line-source.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { maxLineBytes } from './read-line.ts'
+
+export { openSource } from './line-source.ts'
 
 /** Bytes of a chunk taken before the signal is looked at again: a chunk may be the whole input. */
 const maxTakenBytes = 1024 * 1024
@@ -24,21 +27,23 @@ const maxTakenBytes = 1024 * 1024
 /** @param closing stops an asynchronous source, which may never end by itself */
 export async function importLines(
   collection: OpenCollection,
-  source: LineSource,
+  { chunks, bytes }: OpenSource,
   options: ImportOptions,
   closing: CloseSignal
 ): Promise<ImportResult> {
   const { signal } = options
-  const lineImport = new LineImport(collection, options, options.sourceBytes ?? bytesOf(source))
+  const lineImport = new LineImport(collection, options, options.sourceBytes ?? bytes)
   const end = new SourceEnd(signal, closing)
   try {
     try {
-      for await (const chunk of withIdlePause(source, lineImport, end)) {
+      for await (const chunk of withIdlePause(chunks, lineImport, end)) {
         if (signal?.aborted) break
         assertBytes(chunk)
+        let isCopied = true
         for (let at = 0; at < chunk.length && !signal?.aborted; at += maxTakenBytes) {
-          await lineImport.take(chunk.subarray(at, at + maxTakenBytes))
+          isCopied = (await lineImport.take(chunk.subarray(at, at + maxTakenBytes))) && isCopied
         }
+        if (isCopied) chunks[recycle]?.(chunk)
       }
     } catch (error) {
       // The source failed: import what was read before.
@@ -87,20 +92,24 @@ class LineImport {
     return this.#run.hasPending || this.#load?.isCollecting === true
   }
 
-  async take(chunk: Uint8Array): Promise<void> {
+  /** @returns whether all bytes were copied: the others must not change before finish() */
+  async take(chunk: Uint8Array): Promise<boolean> {
     const load = this.#load
     const left = this.#leftAfter(chunk)
     let rest = chunk
+    let isCopied = true
     while (rest.length > 0) {
       if (load?.isCollecting) {
         rest = await load.take(rest, left)
         continue
       }
+      isCopied = false
       // If there is more input when the next segment starts, several threads take over.
       const isAllTaken = await this.#run.takeAll(this.#splitter.push(rest), load)
-      if (isAllTaken) return
+      if (isAllTaken) break
       rest = this.#splitter.takeRest()
     }
+    return isCopied
   }
 
   /** The source may be idle for a while: does not let whole lines wait. */
@@ -132,14 +141,8 @@ class LineImport {
   }
 }
 
-/** Size of the source if it is an array, all of whose chunks are available. */
-function bytesOf(source: LineSource): number | undefined {
-  if (!Array.isArray(source)) return undefined
-  return source.reduce((sum: number, chunk: unknown) => sum + (chunk instanceof Uint8Array ? chunk.length : 0), 0)
-}
-
 /** @throws PetalError BadValue */
 function assertBytes(chunk: unknown): void {
   if (chunk instanceof Uint8Array) return
-  throw notBytes('chunks of bytes', chunk, 'createReadStream(path) without an encoding, or Buffer.from(text)')
+  throw notBytes('chunks of bytes', chunk)
 }

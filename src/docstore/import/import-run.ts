@@ -17,9 +17,6 @@ import { BadLine, readLine, refusedLine } from './read-line.ts'
 /** A batch is full at this many bytes of lines, however few its documents. */
 const maxRunBytes = 4 * 1024 * 1024
 
-/** Chunks of newline-delimited JSON in UTF-8, split anywhere. */
-export type LineSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
-
 /** Result of importLines(). */
 export interface ImportResult {
   readonly insertedCount: number

@@ -256,5 +256,15 @@ export const loads = [
       ''
     ),
     'docstore/unit-builder'
+  ),
+  mutant(
+    'memory of a chunk is read into again while its lines wait to be inserted',
+    edit('docstore/import/import-lines', '      isCopied = false\n', ''),
+    'docstore/import-file'
+  ),
+  mutant(
+    'memory that is no chunk of a file is read into',
+    edit('lsm/fs/file-chunks', '!this.#lent.delete(chunk.buffer) || ', ''),
+    'lsm/file-chunks'
   )
 ]
