@@ -12,6 +12,7 @@
  * @see RFC 1952
  */
 import { crc32, createInflateRaw } from 'node:zlib'
+import { isGzip } from '../docstore/import/line-source.ts'
 
 const pieceBytes = 32 * 1024
 const outputBytes = 64 * 1024
@@ -29,11 +30,6 @@ class GzipError extends Error {
     super(`${problem}, at offset ${offset}`, cause === undefined ? undefined : { cause })
     this.offset = offset
   }
-}
-
-/** Whether the bytes start with gzip's magic number. */
-export function isGzip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
 /**

@@ -53,7 +53,7 @@ export const importCommand = command({
     if (maySkip && options.strict === true) throw new UsageError('--strict and --skip-bad are mutually exclusive')
     using interrupt = new Interrupt()
     // Opened before the database, so that a mistyped file name does not leave an empty database behind.
-    const source = await Source.open(path, interrupt.signal)
+    using source = await Source.open(path, interrupt.signal)
     await using db = await openToWrite(location, { store })
     const collection = options.collection === undefined ? db : db.collection(options.collection)
 

@@ -1,9 +1,9 @@
 /** The source of an import: a file or standard input, gzip-compressed or not, as detected from its first bytes. */
 import { open } from 'node:fs/promises'
-import { FileChunks } from '../docstore/import/line-source.ts'
+import { FileChunks, isGzip } from '../docstore/import/line-source.ts'
 import { PetalError } from '../model/errors.ts'
 import { FileError } from './errors.ts'
-import { gunzip, isGzip } from './gzip.ts'
+import { gunzip } from './gzip.ts'
 
 const magicBytes = 3
 
@@ -55,6 +55,11 @@ export class Source {
     return this.#bytesRead
   }
 
+  [Symbol.dispose](): void {
+    if (this.#input instanceof FileChunks) this.#input.close().catch(() => {})
+    else this.#input.destroy()
+  }
+
   /** Takes back a chunk of the content, unless it is of another memory than the file's chunks. */
   recycle(chunk: Uint8Array): void {
     if (this.#input instanceof FileChunks) this.#input.recycle(chunk)
@@ -65,10 +70,7 @@ export class Source {
    * @throws FileError if the file cannot be read any further, with the offset of an error in its compressed data
    */
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    const stop = (): void => {
-      if (this.#input instanceof FileChunks) this.#input.close().catch(() => {})
-      else this.#input.destroy()
-    }
+    const stop = (): void => this[Symbol.dispose]()
     this.#signal.addEventListener('abort', stop)
     try {
       const raw = this.#raw()

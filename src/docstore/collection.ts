@@ -105,8 +105,8 @@ export class Collection<out T extends object = Document> extends ReadableCollect
    * so it may be larger than memory. Faster than parsing and insertMany(): most lines are indexed and stored as raw
    * bytes, and with processors to spare, worker threads take load off the calling thread in a long import (`threads`).
    * @param source path or `file:` URL of a file, or UTF-8 bytes, split anywhere
-   * @throws BadLine with `strict`, for the first line that cannot be imported; StoreFailure for a file that cannot be
-   *   read, BadValue for a compressed one; AbortedError
+   * @throws BadLine with `strict`, for the first line that cannot be imported; FileStreamFailed for a file that cannot
+   *   be read, BadValue for a compressed one; AbortedError
    * @example
    * const { insertedCount } = await db.importLines('tweets.ndjson', {
    *   onSkipped: ({ message }) => console.error(message)
@@ -233,7 +233,7 @@ export class Collection<out T extends object = Document> extends ReadableCollect
   }
 
   #write<R>(use: (collection: OpenCollection) => Promise<R>, beforeCreating?: () => Promise<void>): Promise<R> {
-    return answered(() => this.#collections.write(this.collectionName, use, beforeCreating))
+    return write(this.#collections, this.collectionName, () => {}, use, beforeCreating)
   }
 
   #alter<R>(use: (collection: OpenCollection, catalog: Catalog) => Promise<R>): Promise<R> {
@@ -246,7 +246,10 @@ function write<Request, R>(
   collections: Collections,
   name: string,
   check: () => Request,
-  use: (collection: OpenCollection, request: Request) => Promise<R>
+  use: (collection: OpenCollection, request: Request) => Promise<R>,
+  beforeCreating?: () => Promise<void>
 ): Promise<R> {
-  return answerRequest(check, (request) => collections.write(name, (collection) => use(collection, request)))
+  return answerRequest(check, (request) =>
+    collections.write(name, (collection) => use(collection, request), beforeCreating)
+  )
 }

@@ -21,6 +21,8 @@ const calls: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
   'an unknown stage': (db) => db.aggregate([{ $wrong: 1 }]).toArray(),
   insertOne: (db) => db.insertOne(stored),
   insertMany: (db) => db.insertMany([stored]),
+  'importLines of a file that is missing': (db) => db.importLines('missing.ndjson'),
+  'importLines of a line that is none': (db) => db.importLines([Buffer.from('no line\n')], { strict: true }),
   'an insert of bulkWrite': (db) => db.bulkWrite([{ insertOne: { document: stored } }]),
   replaceOne: (db) => db.replaceOne(stored, { _id: 2 }),
   'an update that does not fit the document': (db) => db.updateOne(stored, { $push: { _id: 1 } } as UpdateSpec),

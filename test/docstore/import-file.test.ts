@@ -71,11 +71,11 @@ test('a pipe, whose size is unknown, is read to its end', async () => {
 test('a file that cannot be read is named, and no collection is created', async () => {
   await using db = await open('unused', { store: 'memory' })
   const missing = join(directory, 'missing.ndjson')
-  const error = await rejects(db.collection('new').importLines(missing), 'StoreFailure')
+  const error = await rejects(db.collection('new').importLines(missing), 'FileStreamFailed')
   assert.match(error.message, /^importLines cannot read .*missing\.ndjson: ENOENT: no such file/)
   assert.equal(error.details, { file: missing })
-  assert.match((await rejects(db.importLines(directory), 'StoreFailure')).message, /EISDIR/)
-  assert.match((await rejects(db.importLines(new URL('https://a.b/c')), 'StoreFailure')).message, /scheme file/)
+  assert.match((await rejects(db.importLines(directory), 'FileStreamFailed')).message, /EISDIR/)
+  assert.match((await rejects(db.importLines(new URL('https://a.b/c')), 'FileStreamFailed')).message, /scheme file/)
   assert.equal(await db.listCollections(), [])
 })
 

@@ -24,7 +24,7 @@ export interface OpenSource {
   close(): void
 }
 
-/** @throws PetalError StoreFailure for a file that cannot be read, BadValue for a compressed one */
+/** @throws PetalError FileStreamFailed for a file that cannot be read, BadValue for a compressed one */
 export async function openSource(source: LineSource): Promise<OpenSource> {
   if (!isPath(source)) return { chunks: source, bytes: bytesOf(source), close: () => {} }
   const path = String(source)
@@ -73,7 +73,7 @@ function bytesOf(source: Chunks): number | undefined {
 }
 
 /** Whether the bytes start with gzip's magic number. */
-function isGzip(bytes: Uint8Array): boolean {
+export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
@@ -86,7 +86,7 @@ function compressed(path: string): PetalError {
 
 function unreadable(path: string, cause: unknown): PetalError {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new PetalError('StoreFailure', `importLines cannot read ${path}: ${reason}`, {
+  return new PetalError('FileStreamFailed', `importLines cannot read ${path}: ${reason}`, {
     cause,
     details: { file: path }
   })
