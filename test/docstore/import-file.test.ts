@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { AbortedError, BadLine, open } from '../../src/index.ts'
+import { isOpen } from '../support/open-files.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openCounted, tweet, tweetLines } from './load-cases.ts'
 import { rejects } from './scratch.ts'
@@ -16,16 +17,6 @@ function fileOf(name: string, content: string | Uint8Array): string {
   const path = join(directory, name)
   writeFileSync(path, content)
   return path
-}
-
-function isOpen(path: string): boolean {
-  return readdirSync('/proc/self/fd').some((descriptor) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${descriptor}`) === path
-    } catch {
-      return false
-    }
-  })
 }
 
 test('a file is imported by its path or URL, blank and bad lines, a byte order mark and all', async () => {

@@ -1,30 +1,20 @@
-import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FileChunks } from '../../src/lsm/fs/file-chunks.ts'
+import { isOpen } from '../support/open-files.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => `${i}\n`).join(''))
-
-function isOpen(path: string): boolean {
-  const descriptors = readdirSync('/proc/self/fd')
-  return descriptors.some((name) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${name}`) === path
-    } catch {
-      return false
-    }
-  })
-}
 
 async function withFile(run: (path: string) => Promise<void>): Promise<void> {
   const directory = temporaryDirectory()
   const path = join(directory, 'input')
   writeFileSync(path, bytes)
   await run(path)
-  if (process.platform === 'linux') assert.not(isOpen(path), 'the file is closed')
+  assert.not(isOpen(path), 'the file is closed')
 }
 
 test('the chunks are the file, also if none is given back', () =>
