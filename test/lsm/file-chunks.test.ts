@@ -1,5 +1,7 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -66,6 +68,25 @@ test('leaving early, or closing from elsewhere, closes the file', () =>
     }
     assert.is(chunks, 1)
   }))
+
+test('leaving a pipe does not wait for its writer', async () => {
+  if (process.platform === 'win32') return
+  const path = join(temporaryDirectory(), 'pipe')
+  execFileSync('mkfifo', [path])
+  // Writes a line, and keeps the pipe open.
+  const writer = spawn('sh', ['-c', 'exec > "$1"; echo line; exec sleep 20', 'sh', path])
+  const patience = sleep(10_000, 'waited', { ref: false })
+  try {
+    const leave = async (): Promise<string> => {
+      for await (const chunk of await FileChunks.open(path)) return Buffer.from(chunk).toString()
+      return 'nothing'
+    }
+    assert.is(await Promise.race([leave(), patience]), 'line\n')
+    assert.not(isOpen(path))
+  } finally {
+    writer.kill()
+  }
+})
 
 test('a directory or a missing file cannot be opened', async () => {
   const directory = temporaryDirectory()

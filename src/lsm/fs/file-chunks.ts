@@ -4,7 +4,8 @@
  *
  * Invariants:
  * 1. A chunk does not change before recycle() is called with it. Memory that is not given back is not used again.
- * 2. At most one chunk is read ahead.
+ * 2. At most one chunk is read ahead, and only of a regular file: closing waits for a read, which may never
+ *    end in a pipe.
  */
 import { type FileHandle, open } from 'node:fs/promises'
 import { systemError } from './system-error.ts'
@@ -44,12 +45,13 @@ export class FileChunks implements AsyncIterable<Uint8Array> {
   /** Can be iterated once; the file is closed at the end. @throws Node's errors */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     try {
-      for (let next = this.#read(); ; ) {
-        const chunk = await next
+      let next: Promise<Uint8Array> | undefined
+      for (;;) {
+        const chunk = await (next ?? this.#read())
         if (chunk.length === 0 || this.#isClosed) return
-        next = this.#read()
+        next = this.size === undefined ? undefined : this.#read()
         // Until it is awaited.
-        next.catch(() => {})
+        next?.catch(() => {})
         yield chunk
       }
     } finally {
